@@ -171,6 +171,8 @@ columns! {
         => f.artefacts.time_reversals, at("artefacts.time_reversals");
     "time_leaps": Count, "Timestamps that leapt forward, over time that did not pass for the hosts and counts nowhere."
         => f.artefacts.time_leaps, at("artefacts.time_leaps");
+    "foreign_packets": Count, "Packets in the name of one of the hosts that it has not sent, and that count nowhere: they lack the timestamps on which both had agreed (RFC 7323 section 3.2), and have another time to live than its SYN."
+        => f.artefacts.foreign_packets, at("artefacts.foreign_packets");
     "what_if": Rows(WHAT_IF), "What a sorting receiver would have left." => &f.what_if;
     "events": Nested(EventsOfFlow), "Only with --events." => f, only(Files::JsonDetails);
     "retransmission_list": Rows(RETRANSMISSION), "Only with --events."

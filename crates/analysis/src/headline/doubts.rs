@@ -121,6 +121,7 @@ fn artefacts(totals: &Totals) -> Vec<String> {
     let swapped = sums.swapped_frames;
     let missing = sums.missing_segments;
     let (reversals, leaps) = (sums.time_reversals, sums.time_leaps);
+    let foreign = sums.foreign_packets;
     [
         (twice, frames(twice, "captured twice and counted once")),
         (
@@ -151,6 +152,15 @@ fn artefacts(totals: &Totals) -> Vec<String> {
             format!(
                 "the capture's clock leapt forward {}, over time that counts nowhere",
                 super::times(leaps)
+            ),
+        ),
+        (
+            foreign,
+            format!(
+                "{} in the name of a host {} not its own and {} nowhere: no timestamps, and another time to live",
+                plural(foreign, "packet"),
+                was(foreign),
+                if foreign == 1 { "counts" } else { "count" }
             ),
         ),
     ]

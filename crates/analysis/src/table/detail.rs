@@ -467,6 +467,10 @@ fn artefacts(flow: &FlowReport) -> Option<String> {
         (a.missing_segments, "acknowledged segments not captured"),
         (a.time_reversals, "timestamps ran backwards"),
         (a.time_leaps, "timestamps leapt forward"),
+        (
+            a.foreign_packets,
+            "packets that somebody else sent in a host's name",
+        ),
     ]
     .iter()
     .filter(|(n, _)| *n > 0)

@@ -5,6 +5,7 @@ use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
 use super::alive::KeepAlives;
 use super::closing;
+use super::foreign;
 use crate::config::Config;
 use crate::copies::RoundTrip;
 use crate::numbering::Numbering;
@@ -28,10 +29,14 @@ pub(super) struct Common {
     pub(super) fins: [bool; 2],
     /// `shared` says what the hosts' SYNs do.
     pub(super) is_shared: bool,
+    /// Both SYNs offer timestamps.
+    pub(super) stamped: bool,
     /// The connection may take more memory than when it was counted last.
     pub(super) grew: bool,
     /// Data that was not just the next in order, modulo 256.
     strays: u8,
+    /// Packets in the name of each direction's host that it has not sent.
+    pub(super) foreign: [u32; 2],
     pub(super) position: Position,
     pub(super) hellos: [Option<Hello>; 2],
     /// What [`Common::find_shared`] last found for each direction.
@@ -50,6 +55,8 @@ impl Default for Common {
             followed: [false; 2],
             fins: [false; 2],
             is_shared: false,
+            stamped: false,
+            foreign: [0; 2],
             grew: true,
             strays: 0,
             position: Position::default(),
@@ -111,7 +118,8 @@ impl Common {
         let Some(seen) = side.observe(seg, other, loop_ns) else {
             return;
         };
-        if first_stamp || seen.unusual && seen.repeated > 0 || seg.has(Has::OPTIONS_CUT) {
+        let changed = seen.unusual && seen.repeated > 0 || seg.has(Has::OPTIONS_CUT);
+        if first_stamp || changed || seg.sack_len > 0 && foreign::has_foreign_blocks(seg) {
             return self.pass_changed(sides, dir, seg, (seen, first_stamp), config);
         }
         self.pass_on(sides, dir, seg, seen, config);
@@ -138,6 +146,10 @@ impl Common {
         }
         if seg.has(Has::OPTIONS_CUT) {
             seg = self.cut(sides, dir, &seg);
+        }
+        if foreign::has_foreign_blocks(&seg) {
+            seg.sack_len = 0;
+            seg = seg.with_all_sack_blocks(0);
         }
         self.pass_on(sides, dir, &seg, seen, config);
     }
@@ -289,6 +301,7 @@ impl Common {
             // It is known if it has waited: then the SYN before has told all.
             let known = self.is_shared && self.hellos[dir.index()] == hello;
             self.hellos[dir.index()] = hello;
+            self.note_stamped();
             if !known {
                 self.share(sides);
             }

@@ -116,6 +116,7 @@ impl Connection {
             ahead_ns: ahead_ns.map(|(ahead, contradicted)| ahead.max(contradicted)),
             reversals: head.reversals[dir.index()],
             leaps: self.leaps_before(dir),
+            foreign: self.foreign_to(dir),
         }
     }
 

@@ -6,6 +6,7 @@ mod closing;
 mod common;
 mod differences;
 mod finish;
+mod foreign;
 mod opening;
 mod related;
 mod replay;
@@ -13,7 +14,7 @@ mod twins;
 mod waiting;
 
 use inorder_vantage::MIN_SYN_TIMEOUT_NS;
-use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
+use inorder_wire::{Complaint, Dir, FlowKey, Has, Segment, TcpFlags};
 
 use crate::complaints::MAX_COMPLAINTS;
 use crate::config::Config;
@@ -232,7 +233,12 @@ impl Connection {
 
     #[inline(always)]
     fn push_timed(&mut self, dir: Dir, seg: &Segment, config: &Config) {
-        self.head.common.position.observe(dir, seg);
+        let common = &mut self.head.common;
+        if common.stamped && !seg.has(Has::TIMESTAMPS) && common.is_foreign(dir, seg) {
+            common.foreign[dir.index()] += 1;
+            return;
+        }
+        common.position.observe(dir, seg);
         match &mut self.sides {
             Some(sides) => self.head.common.handle(sides, dir, seg, config),
             None => self.wait(dir, seg, config),
@@ -250,6 +256,7 @@ impl Connection {
         if seg.flags.any(TcpFlags::SYN) {
             // By this a SYN that is repeated meanwhile is known from another connection's.
             self.head.common.hellos[dir.index()] = Some(Hello::of(seg));
+            self.head.common.note_stamped();
         }
         let settled = self.head.waiting.len() >= TOGETHER && self.head.common.position.settled();
         let clear = || {
@@ -270,7 +277,8 @@ impl Connection {
         let sides = self.sides.get_or_insert_with(|| Side::both(key, config));
         let twins = self.head.waiting.twins();
         if let Twins::All(copies) | Twins::SoFar(copies) = twins {
-            sides.iter_mut().for_each(|side| side.note_copied(copies));
+            let each = sides.iter_mut().zip(copies);
+            each.for_each(|(side, copies)| side.note_copied(copies));
         }
         let common = &mut self.head.common;
         let waiting = std::mem::take(&mut self.head.waiting);

@@ -13,6 +13,9 @@ pub(super) const MAX_FRAMES_COMPARED: usize = 64;
 /// Minimum time between data and its retransmission, if that was asked for, nanoseconds.
 const MIN_ASKED_APART_NS: i64 = 1_000_000;
 
+/// Maximum time between two captures of a frame where those of the other direction come once, nanoseconds: no sender repeats anything so soon.
+const MAX_APART_OF_ONE_NS: i64 = 1_000_000;
+
 /// What the first frames show.
 #[derive(PartialEq, Debug)]
 pub(super) enum Twins {
@@ -21,10 +24,13 @@ pub(super) enum Twins {
     /// Frames came twice so far; more of them are needed to decide.
     Perhaps,
     /// Each frame came this number of times so far, and most may come once more.
-    SoFar(u8),
+    SoFar(Copies),
     /// Each frame comes this number of times.
-    All(u8),
+    All(Copies),
 }
+
+/// How often the frames of each direction come, where they come several times; 0 for the others.
+pub(super) type Copies = [u8; 2];
 
 /// A frame that came again.
 struct Pair {
@@ -108,17 +114,18 @@ impl Pairing {
         match pairs + routed {
             0 => Twins::None,
             _ if are_too_many(lone, pairs) => Twins::None,
-            MIN_PAIRS.. if open && !all_due => Twins::SoFar(copies),
-            MIN_PAIRS.. => Twins::All(copies),
+            MIN_PAIRS.. if open && !all_due => Twins::SoFar([copies; 2]),
+            MIN_PAIRS.. => Twins::All([copies; 2]),
             _ if open => Twins::Perhaps,
             _ => Twins::None,
         }
     }
 }
 
-/// Do the first frames without an identification come twice? Where they are too few, those with one tell, too.
+/// Do the first frames without an identification come twice? Where they are too few, those with one tell, too; and those of one direction
+/// alone, where a filter of the system shows what the host sends once more.
 pub(super) fn among<I: Iterator<Item = (Dir, Segment)>>(frames: impl Fn() -> I) -> Twins {
-    let few = Compared::of(frames(), |segment| segment.ip_id == 0);
+    let few = Compared::of(frames(), |(_, segment)| segment.ip_id == 0);
     let told = few.verdict();
     let open = matches!(told, Twins::None | Twins::Perhaps);
     if open && (1..MIN_PAIRS).contains(&few.pairing.pairs.len()) {
@@ -127,7 +134,10 @@ pub(super) fn among<I: Iterator<Item = (Dir, Segment)>>(frames: impl Fn() -> I) 
             return all;
         }
     }
-    told
+    match told {
+        Twins::None => few.of_one_direction(frames),
+        told => told,
+    }
 }
 
 /// The first frames, once they are paired.
@@ -138,7 +148,10 @@ struct Compared {
 }
 
 impl Compared {
-    fn of(frames: impl Iterator<Item = (Dir, Segment)>, counts: impl Fn(&Segment) -> bool) -> Self {
+    fn of(
+        frames: impl Iterator<Item = (Dir, Segment)>,
+        counts: impl Fn(&(Dir, Segment)) -> bool,
+    ) -> Self {
         let mut all = Compared {
             pairing: Pairing::default(),
             frames: 0,
@@ -147,7 +160,7 @@ impl Compared {
         for frame in frames.take(MAX_FRAMES_COMPARED) {
             all.frames += 1;
             all.last_ns = frame.1.ts_ns;
-            if counts(&frame.1) {
+            if counts(&frame) {
                 all.pairing.push(frame);
             }
             all.pairing.requests[frame.0.index()].note(&frame.1);
@@ -157,6 +170,33 @@ impl Compared {
 
     fn verdict(&self) -> Twins {
         self.pairing.verdict(self.last_ns, self.frames)
+    }
+
+    /// Where not all of the frames come twice: does the data of one direction, sooner than anybody sends it again?
+    fn of_one_direction<I: Iterator<Item = (Dir, Segment)>>(
+        &self,
+        frames: impl Fn() -> I,
+    ) -> Twins {
+        let in_order = |pair: &&Pair| pair.frame.1.payload_len > 0;
+        let ways = self.pairing.pairs.iter().filter(in_order);
+        let Some(dir) = ways.map(|pair| pair.frame.0).next() else {
+            return Twins::None;
+        };
+        let one = Compared::of(frames(), |(way, segment)| {
+            *way == dir && segment.ip_id == 0 && segment.payload_len > 0
+        });
+        let soon = one.pairing.longest_ns <= MAX_APART_OF_ONE_NS;
+        let only = |[copies, _]: Copies| {
+            let mut of_one = [0; 2];
+            of_one[dir.index()] = copies;
+            of_one
+        };
+        match one.verdict() {
+            _ if !soon => Twins::None,
+            Twins::SoFar(copies) => Twins::SoFar(only(copies)),
+            Twins::All(copies) => Twins::All(only(copies)),
+            told => told,
+        }
     }
 }
 
@@ -189,13 +229,13 @@ mod tests {
 
     #[test]
     fn frames_that_all_come_twice_are_told_from_a_few_that_do() {
-        assert_eq!(among(|| twice(4, 0)), Twins::All(2));
+        assert_eq!(among(|| twice(4, 0)), Twins::All([2; 2]));
         assert_eq!(among(|| twice(3, 0)), Twins::Perhaps);
         // The second captures of the last ones are missing yet.
         let mut later: Vec<_> = twice(9, 5 * MS).collect();
         later.sort_by_key(|(_, segment)| segment.ts_ns);
         let some = |n| among(|| later.iter().copied().take(n));
-        assert_eq!(some(14), Twins::SoFar(2), "they may come a third time");
+        assert_eq!(some(14), Twins::SoFar([2; 2]), "they may come a third time");
         // Keep-alives a second apart.
         assert_eq!(among(|| twice(8, 1_000 * MS)), Twins::None);
         let duplicate_acks = |before: i64| {
@@ -209,7 +249,7 @@ mod tests {
     #[test]
     fn frames_that_all_come_three_times_are_told_from_those_that_come_twice() {
         let thrice = || (0..8).flat_map(|i| [0, 5, 9].map(|d| frame(i64::from(i) * MS + d, i, 0)));
-        assert_eq!(among(thrice), Twins::All(3));
+        assert_eq!(among(thrice), Twins::All([3; 2]));
     }
 
     #[test]
@@ -219,9 +259,9 @@ mod tests {
         let next = frame(MS, 10, 0);
         let some = |n| among(|| thrice.iter().copied().take(n).chain([next]));
         let first = || thrice.iter().copied().take(20);
-        assert_eq!(among(first), Twins::SoFar(2));
-        assert_eq!(some(20), Twins::All(2));
-        assert_eq!(some(30), Twins::All(3));
+        assert_eq!(among(first), Twins::SoFar([2; 2]));
+        assert_eq!(some(20), Twins::All([2; 2]));
+        assert_eq!(some(30), Twins::All([3; 2]));
     }
 
     #[test]
@@ -250,7 +290,33 @@ mod tests {
         let again = || (0..8).flat_map(|n| [ack(20 + i64::from(n), n), data(20 + i64::from(n), n)]);
         assert_eq!(among(|| flight().chain(again())), Twins::None);
         let twins = || (0..8).map(|n| data(3, n)).chain([ack(20, 8)]);
-        assert_eq!(among(|| flight().chain(twins())), Twins::All(2));
+        assert_eq!(among(|| flight().chain(twins())), Twins::All([2; 2]));
+    }
+
+    #[test]
+    fn what_one_host_sends_may_be_captured_twice_and_its_answers_once() {
+        let data = |at_ns: i64, n: u32| {
+            let (dir, segment) = frame(at_ns, n * 100, 0);
+            let payload_len = 100;
+            (
+                dir,
+                Segment {
+                    payload_len,
+                    ..segment
+                },
+            )
+        };
+        let ack = |at_ns: i64, n: u32| (Dir::HighToLow, frame(at_ns, 7, n * 100).1);
+        let rounds = |apart: i64| {
+            (0..6).flat_map(move |n| {
+                let (at, n) = (i64::from(n) * 9 * MS, 2 * n as u32);
+                let burst = [0, apart].map(|d| [data(at + d, n), data(at + d, n + 1)]);
+                let acks = [ack(at + 5 * MS, n + 1), ack(at + 5 * MS, n + 2)];
+                burst.into_iter().flatten().chain(acks)
+            })
+        };
+        assert_eq!(among(|| rounds(9_000)), Twins::All([2, 0]));
+        assert_eq!(among(|| rounds(2 * MS)), Twins::None, "sent again");
     }
 
     #[test]
@@ -262,7 +328,7 @@ mod tests {
             })
         };
         assert_eq!(among(|| routed(1)), Twins::Perhaps);
-        assert_eq!(among(|| routed(2)), Twins::All(2));
+        assert_eq!(among(|| routed(2)), Twins::All([2; 2]));
     }
 
     #[test]
@@ -290,7 +356,7 @@ mod tests {
                 (dir, Segment { ip_id, ..segment })
             })
         };
-        assert_eq!(among(|| few(2)), Twins::All(2));
+        assert_eq!(among(|| few(2)), Twins::All([2; 2]));
         assert_eq!(among(|| few(1)), Twins::Perhaps);
     }
 }

@@ -95,6 +95,9 @@ pub struct Artefacts {
     pub time_reversals: u64,
     /// Timestamps that leapt forward, over time that did not pass for the hosts.
     pub time_leaps: u64,
+    /// Packets in the name of one of the hosts that it has not sent, and that count nowhere: they lack the timestamps that both hosts had agreed on
+    /// (RFC 7323 section 3.2), and came another way than its SYN.
+    pub foreign_packets: u64,
 }
 
 named! {

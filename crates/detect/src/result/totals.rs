@@ -221,7 +221,7 @@ impl Openings {
 sums!(Openings: syns_again, fast_open_refused, other_answers, fins_again, cut_off);
 sums!(Originals: packets, bytes, lost, lost_upstream, refused, outside_window, reneged, undecided, unfilled);
 sums!(Retransmissions: total, needed, spurious, ambiguous);
-sums!(Artefacts: duplicated_frames, swapped_frames, missing_segments, time_reversals, time_leaps);
+sums!(Artefacts: duplicated_frames, swapped_frames, missing_segments, time_reversals, time_leaps, foreign_packets);
 sums!(StreamTotals: streams, troubled, received, reordered, missing, duplicates, captured_twice, pauses, absent, shared, doubtful,
     uncounted, ambiguous; max max_late_ns);
 

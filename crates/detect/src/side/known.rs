@@ -6,7 +6,7 @@ use inorder_wire::{Has, NO_WSCALE, Segment, TcpFlags};
 use crate::copies::{Above, RoundTrip};
 
 /// Greatest shift of the window (RFC 7323 section 2.3).
-const MAX_WSCALE: u8 = 14;
+pub(crate) const MAX_WSCALE: u8 = 14;
 
 /// What the SYN of one host said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,6 +22,8 @@ pub(crate) struct Hello {
     pub(crate) wscale: Option<u8>,
     /// ECE and CWR, by which hosts agree on ECN (RFC 3168 section 6.1.1).
     pub(crate) marks: u8,
+    /// Time to live.
+    pub(crate) ttl: u8,
 }
 
 impl Hello {
@@ -67,6 +69,7 @@ impl Hello {
             timestamps: offered(Has::TIMESTAMPS),
             wscale: seg.window_scale(),
             marks: seg.flags.0 & (TcpFlags::ECE | TcpFlags::CWR),
+            ttl: seg.ttl,
         }
     }
 }

@@ -29,7 +29,7 @@ use engines::{Engines, Heard};
 use known::TheEnd;
 use repeating::Repeating;
 
-pub(crate) use known::{Hello, Known, Reported, Shared, Start};
+pub(crate) use known::{Hello, Known, MAX_WSCALE, Reported, Shared, Start};
 pub(crate) use report::{End, Times};
 
 /// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.

@@ -114,6 +114,7 @@ impl Side {
                 duplicated_frames: self.duplicated + end.answers_duplicated - network_duplicates,
                 time_reversals: end.times.reversals,
                 time_leaps: end.times.leaps,
+                foreign_packets: end.times.foreign,
                 ..artefacts
             },
             what_if,
@@ -242,6 +243,8 @@ pub(crate) struct Times {
     pub(crate) reversals: u64,
     /// How often the clock had been set forward before one of them or of their acknowledgements.
     pub(crate) leaps: u64,
+    /// Packets in the name of one of the hosts that it has not sent.
+    pub(crate) foreign: u64,
 }
 
 /// What the connection knows at its end.
