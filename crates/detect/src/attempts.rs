@@ -19,8 +19,8 @@ const MAX_FIRST_LIMIT: u8 = 2;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AttemptTable {
     sums: Attempts,
-    /// When the only SYN was sent of those that may be answered after the end of the capture, nanoseconds.
-    open: Vec<i64>,
+    /// When the only SYN was sent of those that may be answered, or go on, after the end of the capture, nanoseconds, and what they are if not.
+    open: Vec<(i64, Outcome)>,
     /// The last packet of all connections, nanoseconds.
     last_ns: Option<i64>,
 }
@@ -40,8 +40,8 @@ impl AttemptTable {
         if self.sums.list.len() > 2 * Attempts::MAX_LISTED {
             self.shorten();
         }
-        if attempt.outcome == Outcome::Unanswered && attempt.syns == 1 {
-            self.open.push(attempt.last_ns);
+        if may_go_on(&attempt) {
+            self.open.push((attempt.last_ns, attempt.outcome));
             if self.open.len().is_power_of_two() {
                 self.settle();
             }
@@ -83,8 +83,7 @@ impl AttemptTable {
         };
         self.sums.by_outcome[Outcome::Open as usize] += self.open.len() as u64;
         for attempt in &mut self.sums.list {
-            let lone = attempt.outcome == Outcome::Unanswered && attempt.syns == 1;
-            if lone && attempt.last_ns > since_ns {
+            if may_go_on(attempt) && attempt.last_ns > since_ns {
                 attempt.outcome = Outcome::Open;
             }
         }
@@ -110,9 +109,9 @@ impl AttemptTable {
             if !low(&&*attempt) || !limits.contains_key(&ends(attempt)) {
                 continue;
             }
-            let lone = attempt.outcome == Outcome::Unanswered && attempt.syns == 1;
-            if lone && attempt.last_ns > since_ns {
-                let open = self.open.iter().position(|&at| at == attempt.last_ns);
+            if may_go_on(attempt) && attempt.last_ns > since_ns {
+                let same = (attempt.last_ns, attempt.outcome);
+                let open = self.open.iter().position(|&open| open == same);
                 open.into_iter()
                     .for_each(|at| _ = self.open.swap_remove(at));
             } else {
@@ -133,16 +132,21 @@ impl AttemptTable {
         let Some(since_ns) = self.open_since() else {
             return;
         };
-        let before = self.open.len();
-        self.open.retain(|&at| at > since_ns);
-        let over = (before - self.open.len()) as u64;
-        self.sums.by_outcome[Outcome::Unanswered as usize] += over;
+        for (_, outcome) in self.open.extract_if(.., |(at, _)| *at <= since_ns) {
+            self.sums.by_outcome[outcome as usize] += 1;
+        }
     }
 
     fn shorten(&mut self) {
         self.sums.list.sort_unstable();
         self.sums.list.truncate(Attempts::MAX_LISTED);
     }
+}
+
+/// Its SYN may be answered, or its sender answer that, after the end of the capture.
+fn may_go_on(attempt: &Attempt) -> bool {
+    let open = matches!(attempt.outcome, Outcome::Unanswered | Outcome::Unfinished);
+    open && attempt.syns == 1
 }
 
 /// From which host to which port, in which network.
@@ -202,16 +206,15 @@ mod tests {
         table.push(attempt(1_500_000_000, 3, Outcome::Unanswered));
         let mut other = AttemptTable::default();
         other.push(attempt(2, 1, Outcome::Refused));
+        other.push(attempt(3, 1, Outcome::Unfinished));
+        other.push(attempt(1_599_000_000, 1, Outcome::Unfinished));
         other.note_time(1_600_000_000);
         table.merge(other);
         let done = table.finish();
-        assert_eq!(done.by_outcome, [3, 1, 0, 0, 1, 0]);
-        assert_eq!((done.failed(), done.syns_again), (4, 5));
-        assert_eq!(
-            done.list.last().map(|a| a.outcome),
-            Some(Outcome::Unanswered)
-        );
-        assert_eq!(done.list[3].outcome, Outcome::Open);
+        assert_eq!(done.by_outcome, [3, 1, 0, 1, 2, 0]);
+        assert_eq!((done.failed(), done.syns_again), (5, 5));
+        assert_eq!(done.list.last().map(|a| a.outcome), Some(Outcome::Open));
+        assert_eq!(done.list[4].outcome, Outcome::Open);
     }
 
     #[test]

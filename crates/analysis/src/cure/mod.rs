@@ -13,6 +13,7 @@ mod policer;
 mod queue;
 mod reordering;
 mod reset;
+mod route;
 mod services;
 mod windows;
 

@@ -4,6 +4,7 @@ use inorder_detect::{FlowReport, Vantage};
 use inorder_limits::{Limit, LimitSet};
 use inorder_report::number::{count, plural};
 
+use super::route::to_receiver;
 use super::{Action, ActionKind};
 
 /// Paths carry segments of this payload, bytes: IPv6 asks 1,280 of every link (RFC 8200 section 5), of which the headers take 60.
@@ -29,7 +30,7 @@ pub(super) fn told(flows: &[&FlowReport]) -> Option<Action> {
     let large = || flows.iter().filter(often);
     let packets: u64 = large().map(|f| f.path.icmp.too_large).sum();
     let mtu = large().filter_map(|f| f.path.icmp.mtu).min();
-    let to = large().next()?.flow.dst.ip();
+    let to = to_receiver(large().next()?);
     let size = mtu.map_or_else(|| "MTU".to_owned(), |mtu| mtu.to_string());
     Some(Action {
         commands: vec![

@@ -7,6 +7,7 @@ use inorder_report::number::{plural, rate, time};
 use crate::headline::times;
 
 use super::doubt::{as_sure_as, only_if};
+use super::route::to_receiver;
 use super::{Action, ActionKind, Case, Gain, mtu, policer, queue, reset};
 
 /// Fewest recoveries of one cause that are a habit of the path.
@@ -176,7 +177,7 @@ fn recovers_too_slowly(flow: &FlowReport) -> bool {
 
 /// BBR on the sender, whose evidence is still to be said.
 fn bbr(flow: &FlowReport, advice: &str) -> Action {
-    let to = flow.flow.dst.ip();
+    let to = to_receiver(flow);
     Action {
         commands: vec![
             "sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr".to_owned(),
@@ -236,7 +237,7 @@ fn shorter_timer(cases: &[Case<'_>]) -> Option<Action> {
     if flow.timeouts() < MIN_TIMEOUTS || flow.recoveries.total < MIN_RECOVERIES {
         return None;
     }
-    let to = flow.flow.dst.ip();
+    let to = to_receiver(flow);
     let waited = format!(
         "it waited for its timer for {} ({} of the time), after {} lost",
         time(case.part.ns),
@@ -306,7 +307,7 @@ fn longer_timer(cases: &[Case<'_>]) -> Option<Action> {
     if needless.recoveries < MIN_RECOVERIES {
         return None;
     }
-    let to = flow.flow.dst.ip();
+    let to = to_receiver(flow);
     let action = Action {
         commands: vec![format!(
             "ip route change {to} via GATEWAY dev IF rto_min 1s"

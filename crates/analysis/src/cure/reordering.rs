@@ -3,6 +3,7 @@
 use inorder_detect::{Cause, FlowReport, Vantage, WhatIf};
 use inorder_report::number::{count, plural, time, time_u64};
 
+use super::route::to_receiver;
 use super::{Action, ActionKind, Gain, path};
 use crate::shares;
 
@@ -98,7 +99,7 @@ fn wait_longer(flows: &[&FlowReport]) -> Option<Action> {
     } else {
         "and without RACK, which waits a round trip at most"
     };
-    let to = flows.first()?.flow.dst.ip();
+    let to = to_receiver(flows.first()?);
     Some(Action {
         commands: vec![
             format!(

@@ -290,14 +290,13 @@ fn late(flow: &FlowReport) -> Vec<Claim> {
 
 /// The connection was reset before all was acknowledged.
 pub(super) fn reset(flow: &FlowReport) -> Option<Claim> {
-    let by = flow
-        .endpoints
-        .closing
-        .reset_by
-        .filter(|_| flow.was_cut_off())?;
+    let closing = &flow.endpoints.closing;
+    let by = closing.reset_by.filter(|_| flow.was_cut_off())?;
     Some(Claim::Reset {
         by,
         packets: flow.cut_off(),
+        closed_before: closing.closed_before,
+        ttls: closing.reset_ttls,
     })
 }
 

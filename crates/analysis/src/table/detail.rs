@@ -128,9 +128,18 @@ fn closing(flow: &FlowReport) -> Option<String> {
             time(closing.waited_ns)
         )
     });
-    let reset = closing.reset_by.map(|by| match by {
-        Host::Sender => "reset by the sender".to_owned(),
-        _ => "reset by the receiver".to_owned(),
+    let reset = closing.reset_by.map(|by| {
+        let host = match by {
+            Host::Sender => "sender",
+            _ => "receiver",
+        };
+        match (closing.reset_ttls, closing.closed_before) {
+            (Some((ttl, syn)), _) => format!(
+                "reset in the name of the {host} by something on the way (time to live {ttl}, of its SYN {syn})"
+            ),
+            (None, true) => format!("reset by the {host}, which had closed its side"),
+            (None, false) => format!("reset by the {host}"),
+        }
     });
     let behind = (closing.again_behind_reset > 0).then(|| {
         let packets = plural(closing.again_behind_reset, "packet");

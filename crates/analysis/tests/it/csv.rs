@@ -51,7 +51,7 @@ fn each_flow_is_one_row() {
     assert_eq!(rows[1][at("dupthresh")], "32");
     assert_eq!(rows[3][at("dupthresh")], "");
     assert_eq!(rows[1][at("time_reversals")], "0");
-    assert_eq!(at("time_leaps") + 1, rows[0].len());
+    assert_eq!(at("foreign_packets") + 1, rows[0].len());
 }
 
 #[test]

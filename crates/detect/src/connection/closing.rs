@@ -45,6 +45,8 @@ pub(super) struct End {
     went_on: [bool; 2],
     /// For each direction, that this was its receiver, and had sent a FIN.
     closed_before: [bool; 2],
+    /// For each direction, the times to live of that reset and of its host's SYN, if they differ.
+    reset_ttls: [Option<(u8, u8)>; 2],
 }
 
 impl End {
@@ -104,13 +106,17 @@ impl End {
         }
     }
 
-    /// The host whose data goes `dir` resets the connection at `now`.
-    pub(super) fn reset(&mut self, dir: Dir, now: i64) {
+    /// The host whose data goes `dir`, whose SYN had the time to live `syn_ttl` (0 if that is not known), resets the connection.
+    pub(super) fn reset(&mut self, dir: Dir, seg: &Segment, syn_ttl: u8) {
+        let now = seg.ts_ns;
+        let known = syn_ttl != 0 && seg.ttl != 0;
+        let ttls = Some((seg.ttl, syn_ttl)).filter(|_| known && seg.ttl != syn_ttl);
         self.refused_ns[dir.reverse().index()].get_or_insert(now);
         for (way, host) in [(dir, Host::Sender), (dir.reverse(), Host::Receiver)] {
             if self.fins[way.index()].is_none() && self.reset_by[way.index()].is_none() {
                 self.reset_by[way.index()] = Some(host);
                 self.reset_ns[way.index()] = now;
+                self.reset_ttls[way.index()] = ttls;
                 self.closed_before[way.index()] = self.fins[way.reverse().index()].is_some();
             }
         }
@@ -152,6 +158,7 @@ impl End {
             behind_reset: behind_reset.map_or(0, |behind| behind.packets.into()),
             again_behind_reset: behind_reset.map_or(0, |behind| behind.again.into()),
             closed_before,
+            reset_ttls: self.reset_ttls[dir.index()],
             silence: None,
         }
     }
@@ -199,8 +206,8 @@ mod tests {
     fn a_reset_closes_what_no_fin_has_closed() {
         let mut end = End::default();
         end.sent(Dir::LowToHigh, &Segment::default());
-        end.reset(Dir::HighToLow, 0);
-        end.reset(Dir::LowToHigh, 0);
+        end.reset(Dir::HighToLow, &Segment::default(), 0);
+        end.reset(Dir::LowToHigh, &Segment::default(), 0);
         assert_eq!(end.of(Dir::LowToHigh).reset_by, None);
         assert_eq!(
             end.of(Dir::HighToLow).reset_by,
@@ -210,13 +217,24 @@ mod tests {
     }
 
     #[test]
+    fn a_reset_with_another_time_to_live_came_from_elsewhere() {
+        let ttls = |ttl: u8, of_syn: u8| {
+            let mut end = End::default();
+            end.reset(Dir::HighToLow, &segment!(ttl), of_syn);
+            end.of(Dir::LowToHigh).reset_ttls
+        };
+        assert_eq!(ttls(64, 50), Some((64, 50)));
+        assert_eq!((ttls(50, 50), ttls(64, 0)), (None, None));
+    }
+
+    #[test]
     fn a_host_that_resets_what_comes_behind_its_fin_had_closed_before() {
         let closed_before = |fin: bool| {
             let mut end = End::default();
             if fin {
                 end.sent(Dir::HighToLow, &Segment::default());
             }
-            end.reset(Dir::HighToLow, 0);
+            end.reset(Dir::HighToLow, &Segment::default(), 0);
             let closing = end.of(Dir::LowToHigh);
             assert_eq!(closing.reset_by, Some(Host::Receiver));
             closing.closed_before
@@ -234,7 +252,7 @@ mod tests {
         };
         let mut end = End::default();
         end.data(dir, &data(0), false);
-        end.reset(dir.reverse(), MS);
+        end.reset(dir.reverse(), &segment!(ts_ns: MS), 0);
         for nth in [1, 2, 3, 1, 3] {
             end.data(dir, &data(nth), false);
         }

@@ -314,7 +314,8 @@ impl Common {
         }
         if seg.flags.any(TcpFlags::RST) {
             self.resets[dir.index()] = true;
-            self.closing.get_or_insert_default().reset(dir, seg.ts_ns);
+            let ttl = self.hellos[dir.index()].map_or(0, |hello| hello.ttl);
+            self.closing.get_or_insert_default().reset(dir, seg, ttl);
         }
     }
 

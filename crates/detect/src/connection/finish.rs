@@ -123,6 +123,9 @@ impl Connection {
     /// The unanswered keep-alives of the data's sender or, if that data alone was followed, of its receiver.
     fn silence(&self, dir: Dir) -> Option<Silence> {
         let (host, silence) = self.head.common.alive.as_deref()?.silence()?;
+        if self.head.common.fins[host.reverse().index()] {
+            return None; // The other host has closed, and knows nothing of the connection any more.
+        }
         let own = host == dir || !self.head.common.followed[host.index()];
         let by = if host == dir {
             Host::Sender

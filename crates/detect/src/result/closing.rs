@@ -45,4 +45,6 @@ pub struct Closing {
     pub silence: Option<Silence>,
     /// That host had closed its own direction before: it asks for no more, and its reset answers what came all the same.
     pub closed_before: bool,
+    /// The reset came another way than the SYN of that host, as their times to live show, which are these: something on the way sent it.
+    pub reset_ttls: Option<(u8, u8)>,
 }

@@ -166,6 +166,10 @@ pub enum Claim {
         by: Host,
         /// Packets that nothing had acknowledged.
         packets: u64,
+        /// That host had closed its side before.
+        closed_before: bool,
+        /// Times to live of the reset and of that host's SYN, where something on the way sent the reset in its name.
+        ttls: Option<(u8, u8)>,
     },
     /// Nothing answered the last keep-alives.
     Silence {

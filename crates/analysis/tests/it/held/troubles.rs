@@ -47,6 +47,18 @@ fn a_connection_that_was_reset_with_data_under_way_has_a_problem() {
 }
 
 #[test]
+fn a_reset_that_came_another_way_is_of_something_on_the_way() {
+    let text = said(&with(&[(&[Limit::Start], 90)], |flow| {
+        flow.endpoints.closing.reset_by = Some(Host::Receiver);
+        flow.endpoints.closing.reset_ttls = Some((64, 50));
+        flow.originals.undecided = 44;
+    }));
+    let expected = "Something on the way reset the connection in the name of the receiver before 44 packets were acknowledged (time to live 64, \
+                    that of the receiver's SYN 50)";
+    says(&text, expected);
+}
+
+#[test]
 fn at_the_receiver_what_comes_behind_its_reset_was_cut_off() {
     let of = |behind: u64| {
         said(&with(&[(&[Limit::Start], 90)], |flow| {
@@ -57,7 +69,7 @@ fn at_the_receiver_what_comes_behind_its_reset_was_cut_off() {
             flow.endpoints.closing.behind_reset = behind;
         }))
     };
-    let expected = "The receiver reset the connection before 18 packets were acknowledged";
+    let expected = "The receiver closed the connection before 18 packets were acknowledged, and reset it when more data came";
     assert!(of(18).contains(expected), "{}", of(18));
     assert!(of(2).contains("No problem"), "{}", of(2));
 }

@@ -152,15 +152,12 @@ impl Claim {
                 was(*syns),
                 time(*waited_ns)
             ),
-            Claim::Reset { by, packets } => format!(
-                "the {} reset the connection before {} {} acknowledged",
-                match by {
-                    Host::Sender => "sender",
-                    _ => "receiver",
-                },
-                plural(*packets, "packet"),
-                was(*packets)
-            ),
+            Claim::Reset {
+                by,
+                packets,
+                closed_before,
+                ttls,
+            } => reset(*by, *packets, *closed_before, *ttls),
             Claim::Silence {
                 keep_alives,
                 ns,
@@ -319,6 +316,28 @@ fn also(counts: &[Counted]) -> String {
         })
         .collect();
     said.join(", ")
+}
+
+/// Who reset the connection, and before how many packets were acknowledged.
+fn reset(by: Host, packets: u64, closed_before: bool, ttls: Option<(u8, u8)>) -> String {
+    let host = match by {
+        Host::Sender => "sender",
+        _ => "receiver",
+    };
+    let before = format!(
+        "before {} {} acknowledged",
+        plural(packets, "packet"),
+        was(packets)
+    );
+    match ttls {
+        Some((reset, syn)) => format!(
+            "something on the way reset the connection in the name of the {host} {before} (time to live {reset}, that of the {host}'s SYN {syn})"
+        ),
+        None if closed_before => {
+            format!("the {host} closed the connection {before}, and reset it when more data came")
+        }
+        None => format!("the {host} reset the connection {before}"),
+    }
 }
 
 fn nothing(how: Nothing, (flows, streams): (u64, u64), (refused, behind): (u64, u64)) -> String {
