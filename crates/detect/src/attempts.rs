@@ -211,7 +211,7 @@ mod tests {
         other.note_time(1_600_000_000);
         table.merge(other);
         let done = table.finish();
-        assert_eq!(done.by_outcome, [3, 1, 0, 1, 2, 0]);
+        assert_eq!(done.by_outcome, [3, 1, 0, 1, 0, 2, 0]);
         assert_eq!((done.failed(), done.syns_again), (5, 5));
         assert_eq!(done.list.last().map(|a| a.outcome), Some(Outcome::Open));
         assert_eq!(done.list[4].outcome, Outcome::Open);

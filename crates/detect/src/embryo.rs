@@ -31,6 +31,8 @@ pub(crate) struct Embryo {
     pub(crate) seg: Segment,
     /// How often this SYN was answered by a reset: some hosts send it again after that.
     refused: u8,
+    /// From the first of these SYNs to the last, microseconds: a record is small.
+    tried_us: u32,
     /// What ICMP says of it.
     pub(crate) complaint: Option<ComplaintKind>,
 }
@@ -43,6 +45,7 @@ impl Embryo {
             dir,
             seg,
             refused,
+            tried_us: 0,
             complaint,
         }
     }
@@ -68,9 +71,20 @@ impl Embryo {
             self.refused = self.refused.saturating_add(u8::from(dir != self.dir));
             return Some(self);
         }
-        let again = dir == self.dir && seg.seq == self.seg.seq;
-        let bare = seg.flags.any(TcpFlags::SYN) && !seg.flags.any(TcpFlags::ACK);
-        (self.refused > 0 && bare && again).then_some(self)
+        let again = self.refused > 0 && self.is_tried_by(dir, seg) && seg.seq == self.seg.seq;
+        let since_us = seg.ts_ns.saturating_sub(self.seg.ts_ns).max(0) / 1_000;
+        self.tried_us = u32::try_from(since_us).unwrap_or(u32::MAX);
+        again.then_some(self)
+    }
+
+    /// `seg` opens another connection in the place of this one, which was refused.
+    pub(crate) fn is_followed_by(&self, dir: Dir, seg: &Segment) -> bool {
+        self.is_syn() && self.refused > 0 && self.is_tried_by(dir, seg) && seg.seq != self.seg.seq
+    }
+
+    /// The same host sends the SYN `seg`.
+    fn is_tried_by(&self, dir: Dir, seg: &Segment) -> bool {
+        dir == self.dir && seg.flags.any(TcpFlags::SYN) && !seg.flags.any(TcpFlags::ACK)
     }
 
     /// True if `seg`, which goes `dir`, answers this packet by its numbers.
@@ -88,7 +102,7 @@ impl Embryo {
         let refused = u64::from(self.refused);
         self.is_syn().then(|| Attempt {
             first_ns: self.seg.ts_ns,
-            last_ns: self.seg.ts_ns,
+            last_ns: self.seg.ts_ns + i64::from(self.tried_us) * 1_000,
             src: src.socket_addr(),
             dst: dst.socket_addr(),
             overlay: self.key.overlay,

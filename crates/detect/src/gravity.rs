@@ -200,6 +200,7 @@ impl Gravity {
         let waited = attempts.of(Outcome::Unanswered) + attempts.syns_again;
         let affected = PER_REFUSED_ATTEMPT * at_once as f64
             + PER_HARMLESS * attempts.of(Outcome::Unfinished) as f64
+            + PER_HARMLESS * attempts.of(Outcome::Cancelled) as f64
             + PER_TIMEOUT * waited as f64;
         let packets = attempts.packets as f64 + ASSUMED_IN_ORDER;
         affected * (affected / packets).min(1.0)

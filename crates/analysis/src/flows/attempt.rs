@@ -20,18 +20,20 @@ columns! {
         => a.last_ns.saturating_sub(a.first_ns), only(Files::None), shown("over", 0);
     "packets": Count, "All packets of it." => a.packets;
     "hop_limit": Small, "Time to live or hop limit of its first SYN, as captured." => u64::from(a.hop_limit);
-    "outcome": Choice(Outcome::NAMES), "Unanswered; refused (answered with a reset); unreachable (so ICMP says); unfinished: answered, and not taken further; open: the capture ended too soon after its only SYN; traced: it was to find a router, as SYNs with hop limits from 1 on show."
+    "outcome": Choice(Outcome::NAMES), "Unanswered; refused (answered with a reset); unreachable (so ICMP says); unfinished: answered, and not taken further; cancelled: answered, and reset by its own sender; open: the capture ended too soon after its only SYN; traced: it was to find a router, as SYNs with hop limits from 1 on show."
         => a.outcome.name(), shown("outcome", 0);
 }
 
 columns! {
     /// All of a capture.
     pub ATTEMPTS: Attempts, |a|
-    "failed": Count, "Attempts that failed: the four below." => a.failed();
+    "failed": Count, "Attempts that failed: the five below." => a.failed();
     "unanswered": Count, "Nothing came back." => a.of(Outcome::Unanswered);
     "answered_by_reset": Count, "Refused: answered with a reset." => a.of(Outcome::Refused);
     "unreachable": Count, "ICMP says that the other host cannot be reached." => a.of(Outcome::Unreachable);
     "unfinished": Count, "The SYN was answered, and its sender went no further." => a.of(Outcome::Unfinished);
+    "cancelled": Count, "The SYN was answered, and its sender reset that: a scan, or a client that had given up."
+        => a.of(Outcome::Cancelled);
     "repeated_syns": Count, "SYNs sent again in attempts that failed." => a.syns_again;
     "open": Count, "Attempts whose only SYN was sent too shortly before the end of the capture to have failed."
         => a.of(Outcome::Open);

@@ -62,6 +62,11 @@ fn how(attempts: &Attempts, failed: u64) -> String {
             "the SYN was answered, and its sender went no further",
             "answered and not taken further",
         ),
+        (
+            Outcome::Cancelled,
+            "the SYN was answered, and its sender reset that: a scan, or a client that had given up",
+            "answered and reset by their own senders",
+        ),
     ];
     let all = words.iter().find(|(of, ..)| attempts.of(*of) == failed);
     if let Some((_, all, _)) = all {

@@ -199,7 +199,7 @@ fn attempts_that_nothing_answers_are_told() {
 fn attempts_end_in_several_ways() {
     let mut capture = Capture::default();
     let at_port = |port: u16, of: Segment| Segment { port, ..of };
-    // Refused; answered and not taken further; unreachable; still open at the end.
+    // Refused; answered and not taken further; unreachable; answered and reset by the client; still open at the end.
     capture.send(0.0, at_port(1, client(A, 0, SYN, 0)));
     capture.send(1.0, at_port(1, server(0, A + 1, RST | ACK, 0)));
     capture.send(2.0, at_port(2, client(A, 0, SYN, 0)));
@@ -207,6 +207,9 @@ fn attempts_end_in_several_ways() {
     let syn = at_port(3, client(A, 0, SYN, 0)).bytes();
     capture.frame(4.0, None, &syn);
     capture.frame(5.0, None, &icmp(3, 1, 0, &syn));
+    capture.send(6.0, at_port(5, client(A, 0, SYN, 0)));
+    capture.send(7.0, at_port(5, server(B, A + 1, SYN | ACK, 0)));
+    capture.send(8.0, at_port(5, client(A + 1, 0, RST, 0)));
     capture.send(4_000.0, at_port(4, client(A, 0, SYN, 0)));
     let analysis = capture.analyse();
     let of = |outcome| analysis.attempts.of(outcome);
@@ -215,14 +218,42 @@ fn attempts_end_in_several_ways() {
             Outcome::Refused,
             Outcome::Unfinished,
             Outcome::Unreachable,
+            Outcome::Cancelled,
             Outcome::Open
         ]
         .map(of),
-        [1; 4]
+        [1; 5]
     );
     let text = headline(&analysis).to_string();
     says(&text, "1 refused with a reset, 1 unreachable, as ICMP says");
     says(&text, "ends too soon after 1 connection attempt");
+}
+
+/// Windows tries three times, half a second apart, and then perhaps anew from the same port.
+#[test]
+fn a_port_that_is_refused_and_tried_anew_makes_two_attempts() {
+    let mut capture = Capture::default();
+    for (at, isn) in [(0.0, A), (500.0, A), (1_000.0, A), (1_020.0, A + 99)] {
+        capture.send(at, client(isn, 0, SYN, 0));
+        capture.send(at + 1.0, server(0, isn + 1, RST | ACK, 0));
+    }
+    capture.send(
+        9_000.0,
+        Segment {
+            port: 9,
+            ..client(A, 0, SYN, 0)
+        },
+    );
+    let attempts = capture.analyse().attempts;
+    assert_eq!(attempts.of(Outcome::Refused), 2);
+    let tried = attempts
+        .list
+        .iter()
+        .map(|a| (a.syns, a.last_ns - a.first_ns));
+    assert!(
+        tried.eq([(3, 1_000_000_000), (1, 0), (1, 0)]),
+        "{attempts:?}"
+    );
 }
 
 #[test]

@@ -75,7 +75,10 @@ fn what_nothing_acknowledged_was_sent_and_not_moved() {
         recovered(flow, Cause::Loss, 1, 0);
         flow.originals.lost = 1;
     }));
-    says(&said, "sent 927 kB, not all of which was acknowledged");
+    says(
+        &said,
+        "sent 927 kB, not all of which had been acknowledged at the end",
+    );
 }
 
 #[test]

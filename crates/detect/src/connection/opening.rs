@@ -55,10 +55,12 @@ struct Held {
 heap!(Held: rivals);
 
 impl Opening {
-    /// A SYN without ACK.
-    fn syn(&mut self, dir: Dir, seg: &Segment) {
+    /// A SYN without ACK. Sooner than a timer expires it is another capture of the last one, unless that `was_refused`: then some systems try again
+    /// at once.
+    fn syn(&mut self, dir: Dir, seg: &Segment, was_refused: bool) {
         let (client, first_ns) = *self.client.get_or_insert((dir, seg.ts_ns));
-        let twice = self.syns > 0 && seg.ts_ns.saturating_sub(self.last_ns) < MIN_SYN_TIMEOUT_NS;
+        let waited_ns = seg.ts_ns.saturating_sub(self.last_ns);
+        let twice = self.syns > 0 && waited_ns < MIN_SYN_TIMEOUT_NS && !was_refused;
         if dir != client || twice {
             return;
         }
@@ -135,7 +137,7 @@ impl Connection {
 
     fn push_syn(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         let opening = &mut self.head.opening;
-        opening.syn(dir, seg);
+        opening.syn(dir, seg, self.head.common.resets[dir.reverse().index()]);
         if seg.payload_len == 0 {
             return self.push_seldom(dir, seg, config);
         }
@@ -382,6 +384,7 @@ impl Connection {
         }
         let answered = opening.answered || self.holds_answer();
         let outcome = match common.resets[client.reverse().index()] {
+            _ if answered && common.resets[client.index()] => Outcome::Cancelled,
             _ if answered => Outcome::Unfinished,
             true => Outcome::Refused,
             false if opening.unreachable => Outcome::Unreachable,

@@ -44,6 +44,8 @@ named! {
         Unreachable = "unreachable",
         /// The SYN was answered, and the host that had sent it went no further.
         Unfinished = "unfinished",
+        /// The SYN was answered, and the host that had sent it reset that: a scan, or a client that had given up.
+        Cancelled = "cancelled",
         /// The capture ended too soon after its only SYN, answered or not.
         Open = "open",
         /// It was to find a router of the path, and not to open a connection: SYNs of its host to the same port had hop limits from 1 on.

@@ -244,6 +244,10 @@ impl Tracker {
                 return Some(self.settle(begun, hash));
             }
             None => Some(Embryo::new(*key, dir, *seg)),
+            Some(embryo) if embryo.is_followed_by(dir, seg) => {
+                self.end(&embryo);
+                Some(Embryo::new(*key, dir, *seg))
+            }
             Some(embryo) => embryo.refused_by(dir, seg),
         };
         if let Some(next) = next {

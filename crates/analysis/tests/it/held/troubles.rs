@@ -11,7 +11,7 @@ fn what_was_never_acknowledged_did_not_move() {
     }));
     says(
         &text,
-        "10.1.0.2:1->192.0.2.17:5001 sent 927 kB, not all of which was acknowledged (round trip 42.1 ms): nothing got through",
+        "10.1.0.2:1->192.0.2.17:5001 sent 927 kB, not all of which had been acknowledged at the end (round trip 42.1 ms): nothing got through",
     );
 }
 

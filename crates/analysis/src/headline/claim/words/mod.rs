@@ -273,10 +273,10 @@ fn moved(flow: &str, n: u64, bps: Option<u64>, path: &str) -> String {
     }
 }
 
-/// `A->B sent 1.50 kB, not all of which was acknowledged (round trip 42.1 ms)`: what never arrived has no speed.
+/// `A->B sent 1.50 kB, not all of which had been acknowledged at the end (round trip 42.1 ms)`: what never arrived has no speed.
 fn sent(flow: &str, n: u64, path: &str) -> String {
     format!(
-        "{flow} sent {}, not all of which was acknowledged{path}",
+        "{flow} sent {}, not all of which had been acknowledged at the end{path}",
         bytes(n)
     )
 }
