@@ -58,6 +58,8 @@ columns! {
         => f.endpoints.handshake.waited_ns;
     "fins_again": Small, "How often the FIN of the data's sender was sent again, without data."
         => f.endpoints.closing.fins_again;
+    "syn_answered_ms": Duration, "From the last SYN to its answer, as captured."
+        => f.endpoints.handshake.answered_ns, optional();
     "fin_wait_ms": Duration, "From the first FIN to the last." => f.endpoints.closing.waited_ns;
     "keep_alives_unanswered": Small, "The last keep-alives of a host, if there are two or more and nothing answered them."
         => f.endpoints.closing.silence.map_or(0, |silence| silence.keep_alives);
@@ -173,7 +175,7 @@ columns! {
         => f.artefacts.time_reversals, at("artefacts.time_reversals");
     "time_leaps": Count, "Timestamps that leapt forward, over time that did not pass for the hosts and counts nowhere."
         => f.artefacts.time_leaps, at("artefacts.time_leaps");
-    "foreign_packets": Count, "Packets in the name of one of the hosts that it has not sent, and that count nowhere: they lack the timestamps on which both had agreed (RFC 7323 section 3.2), and have another time to live than its SYN."
+    "foreign_packets": Count, "Packets in the name of one of the hosts that it has not sent, and that count nowhere: their time to live is not that of its SYN, and they lack the timestamps on which both had agreed (RFC 7323 section 3.2), or are a few acknowledgements."
         => f.artefacts.foreign_packets, at("artefacts.foreign_packets");
     "what_if": Rows(WHAT_IF), "What a sorting receiver would have left." => &f.what_if;
     "events": Nested(EventsOfFlow), "Only with --events." => f, only(Files::JsonDetails);

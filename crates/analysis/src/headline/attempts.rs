@@ -65,7 +65,7 @@ fn how(attempts: &Attempts, failed: u64) -> String {
         (
             Outcome::Cancelled,
             "the SYN was answered, and its sender reset that: a scan, or a client that had given up",
-            "answered and reset by their own senders",
+            "cancelled after the answer",
         ),
     ];
     let all = words.iter().find(|(of, ..)| attempts.of(*of) == failed);

@@ -44,8 +44,9 @@ fn attempts(attempts: &Attempts) -> Vec<String> {
     let (open, forgotten) = (attempts.of(Outcome::Open), attempts.forgotten);
     let all = |n: u64| plural(n, "connection attempt");
     let ends = format!(
-        "the capture ends too soon after {} to say whether anything answered",
-        all(open)
+        "the capture ends too soon after {} to say what became of {}",
+        all(open),
+        if open == 1 { "it" } else { "them" }
     );
     let lost = format!(
         "{} {} not followed to their end, since too many were open at once",
@@ -157,7 +158,7 @@ fn artefacts(totals: &Totals) -> Vec<String> {
         (
             foreign,
             format!(
-                "{} in the name of a host {} not its own and {} nowhere: no timestamps, and another time to live",
+                "{} in the name of a host {} not its own, as the time to live shows, and {} nowhere",
                 plural(foreign, "packet"),
                 was(foreign),
                 if foreign == 1 { "counts" } else { "count" }

@@ -23,16 +23,33 @@ pub(super) fn moved(flow: &FlowReport) -> Claim {
         && flow.originals.undecided == flow.originals.packets
         && !flow.blind.any();
     let in_vain = refused || unheard || flow.recoveries.of(Cause::Unanswered).recoveries > 0;
+    let rtt_ns = shares::round_trip_ns(flow).filter(|&ns| ns > 0);
     Claim::Moved {
         flow: flow.flow,
         bytes: flow.originals.bytes,
         bps: flow.goodput_bps().filter(|_| !in_vain),
         line_bps: shares::full_line_bps(flow),
         // Frames without times, or of one time, show none.
-        rtt_ns: shares::round_trip_ns(flow).filter(|&ns| known && ns > 0),
+        rtt_ns: rtt_ns.filter(|_| known),
+        handshake_ns: rtt_ns.and_then(|rtt_ns| slow_handshake(flow, rtt_ns)),
         largest: false,
         in_vain,
     }
+}
+
+/// How long the answer to the SYN took, if that was much longer than the round trips of data.
+fn slow_handshake(flow: &FlowReport, rtt_ns: i64) -> Option<i64> {
+    /// Times as long as a round trip, and how much longer at least, nanoseconds: hosts that answer SYNs a little later than data are no news.
+    const MUCH_LONGER: i64 = 4;
+    const MIN_LONGER_NS: i64 = 5_000_000;
+    let handshake = &flow.endpoints.handshake;
+    let answered_ns = handshake
+        .answered_ns
+        .filter(|_| handshake.syns_again == 0)?;
+    let least_ns = rtt_ns
+        .saturating_mul(MUCH_LONGER)
+        .max(rtt_ns + MIN_LONGER_NS);
+    Some(answered_ns).filter(|&ns| ns >= least_ns)
 }
 
 /// What held it back; empty where that is not known. Without the receiver's packets neither windows nor round trips are seen.

@@ -29,6 +29,8 @@ pub(super) struct Common {
     pub(super) fins: [bool; 2],
     /// `shared` says what the hosts' SYNs do.
     pub(super) is_shared: bool,
+    /// A packet that waits may be foreign by its time to live alone.
+    pub(super) mixed: bool,
     /// Both SYNs offer timestamps.
     pub(super) stamped: bool,
     /// The connection may take more memory than when it was counted last.
@@ -55,6 +57,7 @@ impl Default for Common {
             followed: [false; 2],
             fins: [false; 2],
             is_shared: false,
+            mixed: false,
             stamped: false,
             foreign: [0; 2],
             grew: true,

@@ -2,12 +2,15 @@
 //! before that of the server.
 //!
 //! Two hosts that have agreed on timestamps put them on every segment but a reset, and discard what lacks them (RFC 7323 section 3.2). Where such a
-//! segment has also come another way than the SYN of its host, as its time to live shows, that host has not sent it.
+//! segment has also come another way than the SYN of its host, as its time to live shows, that host has not sent it. Without timestamps this is known of
+//! acknowledgements that came another way than all others of their host.
 
+use inorder_vantage::Position;
 use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
 use super::Connection;
 use super::common::Common;
+use super::waiting::Waiting;
 use crate::side::MAX_WSCALE;
 
 /// No block is farther from what is acknowledged, bytes, where no window reaches as far: more than almost any path holds.
@@ -23,6 +26,11 @@ pub(super) fn has_foreign_blocks(seg: &Segment) -> bool {
         apart.unsigned_abs()
     });
     far > MAX_FAR && far > u32::from(seg.window) << MAX_WSCALE
+}
+
+fn is_bare_ack(seg: &Segment) -> bool {
+    let other = TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST;
+    seg.payload_len == 0 && seg.flags.any(TcpFlags::ACK) && !seg.flags.any(other)
 }
 
 impl Common {
@@ -42,7 +50,56 @@ impl Common {
     }
 }
 
+/// Acknowledgements that have passed this many routers more or fewer than all other packets of a host came from elsewhere: a path that changes does so by
+/// few.
+const MIN_HOPS_APART: u8 = 8;
+/// The host's own packets are that many times as many.
+const OWN_FOR_EACH_FOREIGN: usize = 3;
+
 impl Connection {
+    /// `seg` goes `dir` and waits: may it be foreign, by its time to live alone?
+    pub(super) fn may_be_foreign(&self, dir: Dir, seg: &Segment) -> bool {
+        let own = self.head.common.hellos[dir.index()].map_or(0, |hello| hello.ttl);
+        own != 0 && is_bare_ack(seg) && seg.ttl != 0 && seg.ttl.abs_diff(own) >= MIN_HOPS_APART
+    }
+
+    /// Leaves out the acknowledgements of those that wait which are foreign by their time to live alone: a firewall that answers for a server does
+    /// so a few times, and the other packets of the host came the same way as its SYN.
+    #[cold]
+    pub(super) fn leave_foreign_out(&mut self) {
+        let all: Vec<(Dir, Segment)> = self.head.waiting.iter().collect();
+        let of = |dir: Dir, is: &dyn Fn(&Segment) -> bool| {
+            all.iter()
+                .filter(|(way, seg)| *way == dir && is(seg))
+                .count()
+        };
+        let foreign = [Dir::LowToHigh, Dir::HighToLow].map(|dir| {
+            let far = of(dir, &|seg| self.may_be_foreign(dir, seg));
+            let syn_ttl = self.head.common.hellos[dir.index()].map_or(0, |hello| hello.ttl);
+            let own = of(dir, &|seg| {
+                !seg.flags.any(TcpFlags::SYN) && seg.ttl == syn_ttl
+            });
+            if own >= OWN_FOR_EACH_FOREIGN * far {
+                far
+            } else {
+                0
+            }
+        });
+        if foreign == [0, 0] {
+            return;
+        }
+        self.head.common.position = Position::default();
+        self.head.waiting = Waiting::default();
+        for (dir, seg) in &all {
+            if foreign[dir.index()] > 0 && self.may_be_foreign(*dir, seg) {
+                self.head.common.foreign[dir.index()] += 1;
+            } else {
+                self.head.common.position.observe(*dir, seg);
+                self.head.waiting.push(*dir, seg);
+            }
+        }
+    }
+
     /// Packets in the name of the sender of the data that goes `dir`; and in that of its receiver, unless they count beside other data.
     pub(super) fn foreign_to(&self, dir: Dir) -> u64 {
         let common = &self.head.common;
@@ -160,6 +217,54 @@ mod tests {
         assert!(far(387_000_000, 69) && far(0u32.wrapping_sub(387_000_000), 69));
         assert!(!far(387_000_000, 40_000), "a window of 655 MB");
         assert!(!far(500, 69) && !far(60_000_000, 0));
+    }
+
+    /// A server answers after 100 ms, with a time to live of 249; after 4 ms a firewall acknowledges the request, with 63. How many packets were foreign, and
+    /// the shortest round trip, ms.
+    fn answered_nearby(own: u32) -> (u64, Option<i64>) {
+        let (key, there) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
+        let mut tracker = Tracker::new(Config::default().what_if(false));
+        let mut frame = 0;
+        let mut push = |dir: Dir, ms: i64, ttl: u8, seg: Segment| {
+            frame += 1;
+            let ack = if frame == 1 { 0 } else { TcpFlags::ACK };
+            let flags = TcpFlags(seg.flags.0 | ack);
+            let ts_ns = ms * 1_000_000;
+            let seg = Segment {
+                ts_ns,
+                frame,
+                ttl,
+                flags,
+                ..seg
+            };
+            tracker.push(&key, dir, &seg);
+        };
+        let back = there.reverse();
+        let syn = |seq, ack| segment!(seq, ack, flags: TcpFlags(TcpFlags::SYN));
+        push(there, 0, 64, syn(99, 0));
+        push(back, 100, 249, syn(499, 100));
+        push(there, 100, 64, segment!(seq: 100, ack: 500));
+        for n in 0..own {
+            let at = 101 + i64::from(n) * 200;
+            let seq = 100 + n * 50;
+            push(there, at, 64, segment!(seq, ack: 500, payload_len: 50));
+            if n == 0 {
+                push(back, at + 4, 63, segment!(seq: 500, ack: 150));
+            }
+            push(back, at + 100, 249, segment!(seq: 500, ack: seq + 50));
+        }
+        let flows = tracker.finish();
+        let flow = &flows[0];
+        (
+            flow.artefacts.foreign_packets,
+            flow.min_rtt_ns.map(|ns| ns / 1_000_000),
+        )
+    }
+
+    #[test]
+    fn an_acknowledgement_that_came_another_way_than_all_others_is_of_no_host() {
+        assert_eq!(answered_nearby(6), (1, Some(100)));
+        assert_eq!(answered_nearby(2).0, 0, "hardly any others");
     }
 
     #[test]

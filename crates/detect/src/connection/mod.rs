@@ -249,6 +249,7 @@ impl Connection {
     #[inline(never)]
     fn wait(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         self.head.waiting.push(dir, seg);
+        self.head.common.mixed |= self.may_be_foreign(dir, seg);
         self.head.common.grew |= self.head.waiting.len().is_power_of_two();
         // Most connections end before their vantage point is certain: that they are over must be known all the same.
         self.head.common.fins[dir.index()] |= seg.flags.any(TcpFlags::FIN);
@@ -273,6 +274,9 @@ impl Connection {
     #[inline(never)]
     fn release(&mut self, config: &Config) {
         self.head.common.grew = true;
+        if self.head.common.mixed {
+            self.leave_foreign_out();
+        }
         let key = &self.head.key;
         let sides = self.sides.get_or_insert_with(|| Side::both(key, config));
         let twins = self.head.waiting.twins();

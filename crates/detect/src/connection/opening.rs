@@ -94,6 +94,7 @@ impl Opening {
             waited_ns: self.waited_ns,
             fast_open: self.fast_open,
             other_answers: self.other_answers.into(),
+            answered_ns: None,
         }
     }
 }
@@ -343,12 +344,22 @@ impl Connection {
     /// How the connection was opened, for the report on the data that goes `dir`.
     pub(super) fn handshake(&self, dir: Dir) -> Handshake {
         let opening = &self.head.opening;
-        match opening.client {
+        let of_client = match opening.client {
             // The host that opened it sent no data.
             Some((client, _)) if client != dir && !self.head.common.followed[client.index()] => {
                 opening.result(client)
             }
             _ => opening.result(dir),
+        };
+        let of = |dir: Dir| self.head.common.hellos[dir.index()];
+        let both = opening.client.map(|(dir, _)| (of(dir), of(dir.reverse())));
+        let answered_ns = match both {
+            Some((Some(syn), Some(answer))) => Some(answer.at_ns.saturating_sub(syn.at_ns)),
+            _ => None,
+        };
+        Handshake {
+            answered_ns,
+            ..of_client
         }
     }
 

@@ -29,6 +29,8 @@ pub struct Handshake {
     /// SYN-ACKs that the opening host did not acknowledge: of another server behind the same address, of a proxy, or
     /// old duplicates.
     pub other_answers: u64,
+    /// From the last SYN to its answer, as captured, nanoseconds; `None` unless both were.
+    pub answered_ns: Option<i64>,
 }
 
 named! {

@@ -95,8 +95,8 @@ pub struct Artefacts {
     pub time_reversals: u64,
     /// Timestamps that leapt forward, over time that did not pass for the hosts.
     pub time_leaps: u64,
-    /// Packets in the name of one of the hosts that it has not sent, and that count nowhere: they lack the timestamps that both hosts had agreed on
-    /// (RFC 7323 section 3.2), and came another way than its SYN.
+    /// Packets in the name of one of the hosts that it has not sent, and that count nowhere: they came another way than its SYN, and lack the timestamps
+    /// on which both hosts had agreed (RFC 7323 section 3.2), or are a few acknowledgements that all others of the host differ from.
     pub foreign_packets: u64,
 }
 

@@ -26,6 +26,9 @@ pub enum Claim {
         line_bps: Option<u64>,
         /// The shortest round trip, nanoseconds; only beside limits.
         rtt_ns: Option<i64>,
+        /// How long the answer to the SYN took, if that was much longer than any round trip of data, nanoseconds: something near the sender acknowledges
+        /// for the receiver, or that was slow to accept.
+        handshake_ns: Option<i64>,
         /// It is named because it carried most.
         largest: bool,
         /// Some of it was sent again until the end and never acknowledged.

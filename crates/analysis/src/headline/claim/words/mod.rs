@@ -28,10 +28,11 @@ impl Claim {
                 bps,
                 line_bps,
                 rtt_ns,
+                handshake_ns,
                 largest,
                 in_vain,
             } => {
-                let path = path(*line_bps, *rtt_ns);
+                let path = path(*line_bps, *rtt_ns, *handshake_ns);
                 let flow = match largest {
                     true => format!("the largest, {},", name(flow)),
                     false => name(flow),
@@ -281,12 +282,15 @@ fn sent(flow: &str, n: u64, path: &str) -> String {
     )
 }
 
-fn path(line_bps: Option<u64>, rtt_ns: Option<i64>) -> String {
-    match (line_bps, rtt_ns) {
-        (Some(line), Some(rtt)) => format!(" (line {}, round trip {})", rate(line), time(rtt)),
-        (None, Some(rtt)) => format!(" (round trip {})", time(rtt)),
-        (Some(line), None) => format!(" (line {})", rate(line)),
-        (None, None) => String::new(),
+fn path(line_bps: Option<u64>, rtt_ns: Option<i64>, handshake_ns: Option<i64>) -> String {
+    let line = line_bps.map(|line| format!("line {}", rate(line)));
+    let rtt = rtt_ns.map(|rtt| format!("round trip {}", time(rtt)));
+    let opened = rtt_ns.and(handshake_ns);
+    let opened = opened.map(|ns| format!("but {} until the SYN was answered", time(ns)));
+    let said: Vec<String> = line.into_iter().chain(rtt).chain(opened).collect();
+    match said.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", said.join(", ")),
     }
 }
 
