@@ -31,8 +31,6 @@ pub(crate) struct Embryo {
     pub(crate) seg: Segment,
     /// How often this SYN was answered by a reset: some hosts send it again after that.
     refused: u8,
-    /// From the first of these SYNs to the last, microseconds: a record is small.
-    tried_us: u32,
     /// What ICMP says of it.
     pub(crate) complaint: Option<ComplaintKind>,
 }
@@ -45,7 +43,6 @@ impl Embryo {
             dir,
             seg,
             refused,
-            tried_us: 0,
             complaint,
         }
     }
@@ -72,8 +69,6 @@ impl Embryo {
             return Some(self);
         }
         let again = self.refused > 0 && self.is_tried_by(dir, seg) && seg.seq == self.seg.seq;
-        let since_us = seg.ts_ns.saturating_sub(self.seg.ts_ns).max(0) / 1_000;
-        self.tried_us = u32::try_from(since_us).unwrap_or(u32::MAX);
         again.then_some(self)
     }
 
@@ -102,7 +97,7 @@ impl Embryo {
         let refused = u64::from(self.refused);
         self.is_syn().then(|| Attempt {
             first_ns: self.seg.ts_ns,
-            last_ns: self.seg.ts_ns + i64::from(self.tried_us) * 1_000,
+            last_ns: self.seg.ts_ns,
             src: src.socket_addr(),
             dst: dst.socket_addr(),
             overlay: self.key.overlay,

@@ -5,6 +5,12 @@ use inorder_wire::Overlay;
 
 use inorder_detect::{Attempt, Attempts, Outcome};
 
+/// From the first SYN to the last, if that is remembered.
+fn lasted_ns(attempt: &Attempt) -> Option<i64> {
+    let ns = attempt.last_ns.saturating_sub(attempt.first_ns);
+    Some(ns).filter(|&ns| ns > 0 || attempt.syns == 1)
+}
+
 columns! {
     /// An attempt to open a connection that carried no data.
     pub ATTEMPT: Attempt, |a|
@@ -13,11 +19,11 @@ columns! {
     "overlay": Small, "As of flows." => Overlay::number(a.overlay);
     "network": Text, "As of flows." => super::flow_id::network(a.overlay), optional();
     "first_ns": Instant, "First SYN." => a.first_ns;
-    "last_ns": Instant, "Last SYN." => a.last_ns;
+    "last_ns": Instant, "Last SYN; the first one where several were refused, of which no more is remembered." => a.last_ns;
     "syns": Count, "SYNs sent." => a.syns, shown("SYNs", 0);
     // Files have both times.
     "duration_ms": Duration, "From the first SYN to the last."
-        => a.last_ns.saturating_sub(a.first_ns), only(Files::None), shown("over", 0);
+        => lasted_ns(a), optional(), only(Files::None), shown("over", 0);
     "packets": Count, "All packets of it." => a.packets;
     "hop_limit": Small, "Time to live or hop limit of its first SYN, as captured." => u64::from(a.hop_limit);
     "outcome": Choice(Outcome::NAMES), "Unanswered; refused (answered with a reset); unreachable (so ICMP says); unfinished: answered, and not taken further; cancelled: answered, and reset by its own sender; open: the capture ended too soon after its only SYN; traced: it was to find a router, as SYNs with hop limits from 1 on show."

@@ -39,7 +39,7 @@ pub(super) fn moved(flow: &FlowReport) -> Claim {
 
 /// How long the answer to the SYN took, if that was much longer than the round trips of data.
 fn slow_handshake(flow: &FlowReport, rtt_ns: i64) -> Option<i64> {
-    /// Times as long as a round trip, and how much longer at least, nanoseconds: hosts that answer SYNs a little later than data are no news.
+    /// Times as long as a round trip, and how much longer at least, nanoseconds: hosts answer SYNs a little later than data.
     const MUCH_LONGER: i64 = 4;
     const MIN_LONGER_NS: i64 = 5_000_000;
     let handshake = &flow.endpoints.handshake;

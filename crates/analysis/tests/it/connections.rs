@@ -246,14 +246,8 @@ fn a_port_that_is_refused_and_tried_anew_makes_two_attempts() {
     );
     let attempts = capture.analyse().attempts;
     assert_eq!(attempts.of(Outcome::Refused), 2);
-    let tried = attempts
-        .list
-        .iter()
-        .map(|a| (a.syns, a.last_ns - a.first_ns));
-    assert!(
-        tried.eq([(3, 1_000_000_000), (1, 0), (1, 0)]),
-        "{attempts:?}"
-    );
+    let tried = attempts.list.iter().map(|a| a.syns);
+    assert!(tried.eq([3, 1, 1]), "{attempts:?}");
 }
 
 #[test]

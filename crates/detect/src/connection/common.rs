@@ -29,8 +29,6 @@ pub(super) struct Common {
     pub(super) fins: [bool; 2],
     /// `shared` says what the hosts' SYNs do.
     pub(super) is_shared: bool,
-    /// A packet that waits may be foreign by its time to live alone.
-    pub(super) mixed: bool,
     /// Both SYNs offer timestamps.
     pub(super) stamped: bool,
     /// The connection may take more memory than when it was counted last.
@@ -57,7 +55,6 @@ impl Default for Common {
             followed: [false; 2],
             fins: [false; 2],
             is_shared: false,
-            mixed: false,
             stamped: false,
             foreign: [0; 2],
             grew: true,
@@ -115,7 +112,7 @@ impl Common {
         };
         // Offered only on a SYN; they stand on other segments where both ends have agreed (RFC 7323 section 3.2).
         let first_stamp =
-            seg.has(Has::TIMESTAMPS) && !side.speaks_timestamps() && !seg.flags.any(TcpFlags::SYN);
+            !side.speaks_timestamps() && seg.has(Has::TIMESTAMPS) && !seg.flags.any(TcpFlags::SYN);
         let position = &self.position;
         let loop_ns = || Some(position.answer_time(dir)? + position.answer_time(dir.reverse())?);
         let Some(seen) = side.observe(seg, other, loop_ns) else {

@@ -10,9 +10,9 @@ mod foreign;
 mod opening;
 mod related;
 mod replay;
-mod twins;
 mod waiting;
 
+use inorder_twice::Twins;
 use inorder_vantage::MIN_SYN_TIMEOUT_NS;
 use inorder_wire::{Complaint, Dir, FlowKey, Has, Segment, TcpFlags};
 
@@ -23,7 +23,6 @@ use common::Common;
 use inorder_base::heap::Heap;
 use opening::Opening;
 use replay::Replay;
-use twins::Twins;
 use waiting::Waiting;
 
 /// Number of first segments of a connection that wait until they are judged together; a connection that ends earlier has
@@ -249,7 +248,6 @@ impl Connection {
     #[inline(never)]
     fn wait(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         self.head.waiting.push(dir, seg);
-        self.head.common.mixed |= self.may_be_foreign(dir, seg);
         self.head.common.grew |= self.head.waiting.len().is_power_of_two();
         // Most connections end before their vantage point is certain: that they are over must be known all the same.
         self.head.common.fins[dir.index()] |= seg.flags.any(TcpFlags::FIN);
@@ -274,7 +272,7 @@ impl Connection {
     #[inline(never)]
     fn release(&mut self, config: &Config) {
         self.head.common.grew = true;
-        if self.head.common.mixed {
+        if self.head.waiting.mixes_ttls() {
             self.leave_foreign_out();
         }
         let key = &self.head.key;

@@ -1,8 +1,8 @@
 //! Segments that wait, in less memory than they take elsewhere.
 
 use super::differences::Differences;
-use super::twins::{self, MAX_FRAMES_COMPARED, Twins};
 use inorder_base::heap::Heap;
+use inorder_twice::{MAX_FRAMES_COMPARED, Twins};
 use inorder_wire::{Dir, Has, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 
 /// Number of segments that wait as they came, those of a short connection. Those of longer ones are written down as differences,
@@ -22,6 +22,9 @@ pub(super) struct Waiting {
     first_frame: u64,
     /// Those of the first [`MAX_FRAMES_COMPARED`] without an identification.
     unnumbered: u8,
+    /// For each direction the time to live of the first one, and whether that of another differs by 8, or nearly: the highest five bits do.
+    ttls: [u8; 2],
+    mixed: bool,
 }
 
 impl Heap for Waiting {
@@ -130,6 +133,11 @@ impl Waiting {
         if ip_id == 0 && self.len() < MAX_FRAMES_COMPARED {
             self.unnumbered += 1;
         }
+        let first = &mut self.ttls[dir.index()];
+        if *first == 0 {
+            *first = ttl;
+        }
+        self.mixed |= (*first ^ ttl) > 7;
         self.put(Packed {
             ts_ns,
             frames: frames as u32,
@@ -175,11 +183,16 @@ impl Waiting {
         self.few.iter().copied().chain(many)
     }
 
+    /// Times to live of one direction may be far apart.
+    pub(super) fn mixes_ttls(&self) -> bool {
+        self.mixed
+    }
+
     /// Do the first frames come twice? Two without an identification are needed for that.
     pub(super) fn twins(&self) -> Twins {
         match self.unnumbered {
             0 | 1 => Twins::None,
-            _ => twins::among(|| self.iter()),
+            _ => inorder_twice::among(|| self.iter()),
         }
     }
 

@@ -60,7 +60,7 @@ named! {
 pub struct Attempt {
     /// First SYN, nanoseconds since the Unix epoch.
     pub first_ns: i64,
-    /// Last SYN, nanoseconds since the Unix epoch.
+    /// Last SYN, nanoseconds since the Unix epoch; the first one where several were refused, of which no more is remembered.
     pub last_ns: i64,
     /// Who sent it.
     pub src: SocketAddr,

@@ -9,6 +9,7 @@ mod observe;
 mod repeating;
 mod report;
 
+use inorder_twice::{Merged, Recent, Requests};
 use inorder_wire::{Complaint, Dir, FlowKey, Has, Segment, TcpFlags};
 
 use crate::arrival::{Context, Piece};
@@ -18,10 +19,7 @@ use crate::copies::{Above, Marks, RoundTrip};
 use crate::flow_table::FlowTable;
 use crate::habits::Identification;
 use crate::kept::Kept;
-use crate::merged::Merged;
 use crate::numbering::{IdCounter, Numbering, first_byte};
-use crate::prints::Recent;
-use crate::requests::Requests;
 use crate::result::{FlowId, Vantage, VantageChoice};
 use crate::stamps::StampClock;
 use cut::Cut;

@@ -1,12 +1,11 @@
 //! A packet of one host before the engines see it: what its identification tells, and whether it was captured before.
 
+use inorder_twice::{MAX_APART_NS, Requests};
 use inorder_wire::{Has, Segment, TcpFlags};
 
 use super::{MAX_ETHERNET_PAYLOAD, Side};
-use crate::captured_twice::MAX_APART_NS;
 use crate::kept::Kept;
 use crate::numbering::Numbering;
-use crate::requests::Requests;
 
 /// The same for frames without an identification, nanoseconds: a sender repeats nothing so soon, and what several
 /// interfaces of a host or both ends of a bridge capture is microseconds apart.

@@ -227,7 +227,7 @@ impl Tracker {
             return None;
         }
         let related = self.note_overlay(key.overlay);
-        let embryo = self.embryos.take(key);
+        let mut embryo = self.embryos.take(key);
         let answered = embryo.is_some_and(|embryo| embryo.is_answered_by(dir, seg));
         if related
             && !answered
@@ -238,16 +238,15 @@ impl Tracker {
             }
             return Some(slot);
         }
+        if let Some(old) = embryo.take_if(|embryo| embryo.is_followed_by(dir, seg)) {
+            self.end(&old);
+        }
         let next = match embryo {
             None if self.has_given_way(key, hash, seg) => {
                 let begun = Connection::new(*key, 0, seg.ts_ns, &self.config);
                 return Some(self.settle(begun, hash));
             }
             None => Some(Embryo::new(*key, dir, *seg)),
-            Some(embryo) if embryo.is_followed_by(dir, seg) => {
-                self.end(&embryo);
-                Some(Embryo::new(*key, dir, *seg))
-            }
             Some(embryo) => embryo.refused_by(dir, seg),
         };
         if let Some(next) = next {

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use inorder_detect::captured_twice::{MAX_APART_NS, MIN_PAIRS, are_too_many};
 use inorder_report::number::{plural, time};
+use inorder_twice::{MAX_APART_NS, MIN_PAIRS, are_too_many};
 
 use crate::diff::flow::Flow;
 use crate::diff::pairs::Group;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use inorder_detect::captured_twice::{MAX_APART_NS, MIN_PAIRS, are_too_many};
+use inorder_twice::{MAX_APART_NS, MIN_PAIRS, are_too_many};
 
 use super::recorder::{DataFrame, Way};
 

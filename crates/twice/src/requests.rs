@@ -4,7 +4,7 @@ use inorder_wire::Segment;
 
 /// What a host last acknowledged, and what it last asked for: it repeated an acknowledgement, or reported data above a hole.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Requests {
+pub struct Requests {
     ack: u32,
     ack_ns: i64,
     /// The first byte that it lacked when it last asked, and the number of bytes from there to the highest that it had, or one.
@@ -18,7 +18,7 @@ pub(crate) struct Requests {
 impl Requests {
     /// The next packet of this host.
     #[inline(always)]
-    pub(crate) fn note(&mut self, seg: &Segment) {
+    pub fn note(&mut self, seg: &Segment) {
         if seg.sack_len > 0 || seg.payload_len == 0 && seg.ack == self.ack {
             self.note_request(seg);
         }
@@ -37,13 +37,13 @@ impl Requests {
     }
 
     /// Has it said in the `time_ns` before `now` that it lacks anything?
-    pub(crate) fn lacked_within(&self, time_ns: i64, now: i64) -> bool {
+    pub fn lacked_within(&self, time_ns: i64, now: i64) -> bool {
         self.lacked_ns
             .is_some_and(|at_ns| now.saturating_sub(at_ns) < time_ns)
     }
 
     /// Has it said within the last `apart_ns` that it lacks the data of `seg`: that it waits for just that, or has what lies above?
-    pub(crate) fn are_for(&self, seg: &Segment, apart_ns: i64) -> bool {
+    pub fn are_for(&self, seg: &Segment, apart_ns: i64) -> bool {
         let since = |at_ns: i64| seg.ts_ns.saturating_sub(at_ns) < apart_ns;
         let waits = self.ack == seg.seq && since(self.ack_ns);
         let within = seg.seq.wrapping_sub(self.from) < self.asked.max(1);

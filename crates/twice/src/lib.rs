@@ -1,5 +1,28 @@
-//! When frames that come again are the same frames, captured once more: on several interfaces of one host, or on both sides of a mirrored
-//! port. Nearly all of them come twice then, one soon behind the other.
+//! Which frames a TCP capture holds more than once: captured on several interfaces of one host, or on both sides of a mirrored port; or delivered twice by
+//! the network. Nearly all of them come twice where the capture does that, one soon behind the other.
+
+#![forbid(unsafe_code)]
+
+#[macro_use]
+extern crate inorder_base;
+
+/// A segment with these fields, and the least in all others.
+#[cfg(test)]
+macro_rules! segment {
+    ($($field:ident $(: $value:expr)?),* $(,)?) => {
+        inorder_wire::Segment { $($field $(: $value)?,)* ..inorder_wire::Segment::default() }
+    };
+}
+
+mod merged;
+mod prints;
+mod requests;
+mod twins;
+
+pub use merged::Merged;
+pub use prints::Recent;
+pub use requests::Requests;
+pub use twins::{Copies, MAX_FRAMES_COMPARED, Twins, among};
 
 /// Maximum time between a frame and its duplicate frame, nanoseconds: a capture point on another interface or behind a queue is
 /// milliseconds away. Keep-alives and probes of a closed window, which are equal frames, too, have longer intervals, and a later packet
@@ -18,3 +41,7 @@ pub fn are_too_many(lone: usize, pairs: usize) -> bool {
     // One may be alone in the few frames of a beginning, where a share says nothing.
     lone > 1 + pairs / PAIRS_PER_LONE_FRAME
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

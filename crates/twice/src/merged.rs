@@ -9,7 +9,7 @@ const MAX_FRAMES: usize = 16;
 
 /// The latest merged frames of one direction.
 #[derive(Debug, Default)]
-pub(crate) struct Merged {
+pub struct Merged {
     frames: [Frame; MAX_FRAMES],
     next: usize,
 }
@@ -27,7 +27,8 @@ struct Frame {
 }
 
 impl Merged {
-    pub(crate) fn push(&mut self, seg: &Segment) {
+    /// A frame of several packets.
+    pub fn push(&mut self, seg: &Segment) {
         self.frames[self.next] = Frame {
             ts_ns: seg.ts_ns,
             seq: seg.seq,
@@ -40,7 +41,7 @@ impl Merged {
 
     /// How long before this packet, or these packets, a frame came that holds just them, nanoseconds. A retransmission would bear a later
     /// identification, or, of a host that keeps those or gives none, a later timestamp (RFC 7323 section 4.1).
-    pub(crate) fn age_ns(&self, seg: &Segment) -> Option<i64> {
+    pub fn age_ns(&self, seg: &Segment) -> Option<i64> {
         let frame = self.frames.iter().find(|frame| frame.holds(seg))?;
         Some(seg.ts_ns.saturating_sub(frame.ts_ns))
     }

@@ -1,15 +1,15 @@
 //! Does the capture hold every frame twice, or three times? On several interfaces of one host, or on both sides of a mirrored port, each
-//! frame is captured once more. An IPv4 identification shows that frame by frame ([`crate::prints::Recent::contains`]);
+//! frame is captured once more. An IPv4 identification shows that frame by frame ([`crate::Recent::contains`]);
 //! where there is none (IPv6, or 0 with hosts that never fragment), a frame that comes again may as well be a
 //! retransmission or a further duplicate ACK. Only that nearly all of them come twice tells.
 
 use inorder_wire::{Dir, Segment};
 
-use crate::captured_twice::{MAX_APART_NS, MIN_PAIRS, are_too_many};
 use crate::requests::Requests;
+use crate::{MAX_APART_NS, MIN_PAIRS, are_too_many};
 
 /// First frames of a connection that are compared, and waited for where they come twice so far.
-pub(super) const MAX_FRAMES_COMPARED: usize = 64;
+pub const MAX_FRAMES_COMPARED: usize = 64;
 /// Minimum time between data and its retransmission, if that was asked for, nanoseconds.
 const MIN_ASKED_APART_NS: i64 = 1_000_000;
 
@@ -18,7 +18,7 @@ const MAX_APART_OF_ONE_NS: i64 = 1_000_000;
 
 /// What the first frames show.
 #[derive(PartialEq, Debug)]
-pub(super) enum Twins {
+pub enum Twins {
     /// Each comes once, or there are identifications.
     None,
     /// Frames came twice so far; more of them are needed to decide.
@@ -30,7 +30,7 @@ pub(super) enum Twins {
 }
 
 /// How often the frames of each direction come, where they come several times; 0 for the others.
-pub(super) type Copies = [u8; 2];
+pub type Copies = [u8; 2];
 
 /// A frame that came again.
 struct Pair {
@@ -124,7 +124,7 @@ impl Pairing {
 
 /// Do the first frames without an identification come twice? Where they are too few, those with one tell, too; and those of one direction
 /// alone, where a filter of the system shows what the host sends once more.
-pub(super) fn among<I: Iterator<Item = (Dir, Segment)>>(frames: impl Fn() -> I) -> Twins {
+pub fn among<I: Iterator<Item = (Dir, Segment)>>(frames: impl Fn() -> I) -> Twins {
     let few = Compared::of(frames(), |(_, segment)| segment.ip_id == 0);
     let told = few.verdict();
     let open = matches!(told, Twins::None | Twins::Perhaps);

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use inorder_wire::{Has, Segment, TcpFlags};
 
-use crate::captured_twice::MAX_APART_NS;
+use crate::MAX_APART_NS;
 
 /// The latest packets of one direction, to recognise a frame that was captured twice.
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // First what every packet needs: see `Side`.
-pub(crate) struct Recent {
+pub struct Recent {
     /// Once there were many packets, prints of the latest by their [residue](Self::residue), in each the latest first: a frame
     /// may be captured again milliseconds later, hundreds of packets on.
     older: Option<Box<Older>>,
@@ -148,7 +148,7 @@ impl Recent {
     /// Remembers a packet. If a packet that is the same byte for byte came before it, as far as the headers show, how long
     /// ago, nanoseconds. Among the first packets it is only looked for on request (`search`).
     #[inline(always)]
-    pub(crate) fn push(&mut self, seg: &Segment, search: bool) -> Option<i64> {
+    pub fn push(&mut self, seg: &Segment, search: bool) -> Option<i64> {
         let print = Self::print_of(seg);
         let new = Print::new(print, seg.ts_ns);
         let Some(older) = &mut self.older else {
@@ -179,7 +179,7 @@ impl Recent {
 
     /// `seg`, which is the same as a packet before, was sent again: duplicate frames of it come behind this time.
     #[cold]
-    pub(crate) fn renew(&mut self, seg: &Segment) {
+    pub fn renew(&mut self, seg: &Segment) {
         let print = Self::print_of(seg);
         let new = Print::new(print, seg.ts_ns);
         let residue = Self::residue(seg, print);
@@ -227,24 +227,24 @@ impl Recent {
 
     /// A packet came that is no duplicate frame.
     #[inline]
-    pub(crate) fn note_ttl(&mut self, seg: &Segment) {
+    pub fn note_ttl(&mut self, seg: &Segment) {
         self.ttl = seg.ttl;
     }
 
     /// How many routers more the packet has passed than the one before it, modulo 256, each of which takes one of its time to live (RFC 791
     /// section 3.2), as where a capture holds frames from before and from behind a router; `None` if it has passed as many.
-    pub(crate) fn passed_more_routers(&self, seg: &Segment) -> Option<u8> {
+    pub fn passed_more_routers(&self, seg: &Segment) -> Option<u8> {
         let known = self.ttl != 0 && seg.ttl != 0;
         Some(self.ttl.wrapping_sub(seg.ttl)).filter(|&hops| known && hops != 0)
     }
 
     /// The packet came before, not long ago: asked of a part of a merged frame.
-    pub(crate) fn contains(&self, seg: &Segment) -> bool {
+    pub fn contains(&self, seg: &Segment) -> bool {
         Self::is_marked(seg) && self.ages_ns(seg).any(|ns| ns <= MAX_APART_NS)
     }
 
     /// The packet came before, at the time that it has.
-    pub(crate) fn came_at_this_time(&self, seg: &Segment) -> bool {
+    pub fn came_at_this_time(&self, seg: &Segment) -> bool {
         self.ages_ns(seg).any(|ns| ns == 0)
     }
 
@@ -264,13 +264,13 @@ impl Recent {
     }
 
     /// From now on, of `copies` equal frames without an identification all but the first are duplicates made by the capture.
-    pub(crate) fn note_copied(&mut self, copies: u8) {
+    pub fn note_copied(&mut self, copies: u8) {
         self.copies = copies;
     }
 
     /// True for a further capture of a frame without an identification, where each was captured several times.
     #[inline]
-    pub(crate) fn take_twin(&mut self, seg: &Segment) -> bool {
+    pub fn take_twin(&mut self, seg: &Segment) -> bool {
         self.copies > 1 && seg.ip_id == 0 && self.take(seg)
     }
 
