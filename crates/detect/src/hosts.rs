@@ -31,12 +31,17 @@ pub(crate) struct Hosts {
 const MIN_IN_BATCHES: usize = 2;
 /// Flows by which it is known that the capture was made beside a host.
 const MIN_BESIDE: u64 = 4;
+/// What a host says within this has not passed a network, nanoseconds: round trips within a rack take longer. Others of its connections may wait in its own
+/// queue before the capture point, so that they seem to come from farther away.
+const MAX_AT_ONCE_NS: i64 = 50_000;
 
 /// What other connections have shown of the host of one direction.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Known {
     pub(crate) kept: Kept,
     pub(crate) round_trip_ns: Option<i64>,
+    /// The capture was made beside it.
+    pub(crate) beside: bool,
 }
 
 /// An address in its network: the same one in another overlay is another host.
@@ -87,6 +92,13 @@ impl Hosts {
         {
             return true;
         }
+        let place = |flow: &FlowReport| {
+            let (from, to) = (sender(&flow.flow), receiver(&flow.flow));
+            self.beside.contains(&from) != self.beside.contains(&to)
+        };
+        if flows.iter().any(|flow| is_between(flow) && place(flow)) {
+            return true;
+        }
         let in_doubt = |flow: &&FlowReport| repeats(flow) == Repeats::InDoubt;
         let mut senders = flows.iter().filter(in_doubt).map(|flow| sender(&flow.flow));
         senders.any(|sender| self.keep.contains_key(&sender))
@@ -100,6 +112,7 @@ impl Hosts {
         Known {
             kept: self.keep.get(&from).copied().unwrap_or_default(),
             round_trip_ns: self.near.get(&pair).copied(),
+            beside: self.beside.contains(&from),
         }
     }
 
@@ -116,7 +129,17 @@ impl Hosts {
 
 /// The flow leaves open what others may show, or shows what others may leave open.
 pub(crate) fn asks(flow: &FlowReport) -> bool {
-    repeats(flow) == Repeats::InDoubt || is_unheard(flow) || flow.blind.has(NotSeen::Times)
+    let repeats = repeats(flow) == Repeats::InDoubt;
+    repeats || is_unheard(flow) || is_between(flow) || flow.blind.has(NotSeen::Times)
+}
+
+/// It seems to have been captured between its hosts, by their answering times alone.
+fn is_between(flow: &FlowReport) -> bool {
+    flow.vantage.vantage == Vantage::Middle && is_timed(flow.vantage.basis) && !flow.blind.any()
+}
+
+fn is_timed(basis: VantageBasis) -> bool {
+    matches!(basis, VantageBasis::Handshake | VantageBasis::Timing)
 }
 
 fn sender(flow: &FlowId) -> Host {
@@ -132,29 +155,50 @@ fn is_unheard(flow: &FlowReport) -> bool {
     flow.blind.has(NotSeen::OneWay) && flow.retransmissions.total > 0
 }
 
-/// The hosts beside which the capture was made, as their connections show that have packets of both hosts and no other doubt: all of them.
+/// Flows that say of a host that the capture was made beside it, and elsewhere; and how soon it answered in the first ones, nanoseconds.
+#[derive(Clone, Copy)]
+struct Votes {
+    beside: u64,
+    elsewhere: u64,
+    answered_ns: i64,
+}
+
+impl Votes {
+    /// All of them say so, or half of them, and an answer came so soon that there is no doubt.
+    fn are_sure(&self) -> bool {
+        let at_once = self.answered_ns <= MAX_AT_ONCE_NS && self.beside >= self.elsewhere;
+        self.beside >= MIN_BESIDE && (self.elsewhere == 0 || at_once)
+    }
+}
+
+/// The hosts beside which the capture was made, as their connections show that have packets of both hosts and no other doubt.
 fn beside(flows: &[FlowReport]) -> BTreeSet<Host> {
-    let mut votes: BTreeMap<Host, (u64, u64)> = BTreeMap::new();
-    let seen = |basis| matches!(basis, VantageBasis::Handshake | VantageBasis::Timing);
+    let none = Votes {
+        beside: 0,
+        elsewhere: 0,
+        answered_ns: i64::MAX,
+    };
+    let mut votes: BTreeMap<Host, Votes> = BTreeMap::new();
     for flow in flows {
-        if flow.blind.any() || !seen(flow.vantage.basis) {
+        let at = &flow.vantage;
+        if flow.blind.any() || !is_timed(at.basis) {
             continue;
         }
-        for (host, place) in [
-            (sender(&flow.flow), Vantage::Sender),
-            (receiver(&flow.flow), Vantage::Receiver),
+        for (host, place, answered_ns) in [
+            (sender(&flow.flow), Vantage::Sender, at.to_sender_ns),
+            (receiver(&flow.flow), Vantage::Receiver, at.to_receiver_ns),
         ] {
-            let (beside, elsewhere) = votes.entry(host).or_default();
-            *(if flow.vantage.vantage == place {
-                beside
+            let votes = votes.entry(host).or_insert(none);
+            if at.vantage == place {
+                votes.beside += 1;
+                votes.answered_ns = votes.answered_ns.min(answered_ns.unwrap_or(i64::MAX));
             } else {
-                elsewhere
-            }) += 1;
+                votes.elsewhere += 1;
+            }
         }
     }
-    let sure =
-        |&(_, &(beside, elsewhere)): &(&Host, &(u64, u64))| beside >= MIN_BESIDE && elsewhere == 0;
-    votes.iter().filter(sure).map(|(host, _)| *host).collect()
+    let sure = votes.iter().filter(|(_, votes)| votes.are_sure());
+    sure.map(|(host, _)| *host).collect()
 }
 
 fn both(flow: &FlowId) -> (Host, IpAddr) {
@@ -225,6 +269,35 @@ mod tests {
         let mut doubtful = [Vantage::Receiver; 4];
         doubtful[2] = Vantage::Middle;
         assert_eq!(learns(doubtful), (false, false));
+    }
+
+    /// Beside a sender that answers within this time in four connections, and seems to be farther away in some others: is the capture read once more?
+    fn reads_again(answered_ns: i64, others: u8) -> bool {
+        let mut flows: Vec<_> = (0..4 + others)
+            .map(|nth| {
+                let place = if nth < 4 {
+                    Vantage::Sender
+                } else {
+                    Vantage::Middle
+                };
+                let mut flow = flow(nth, place, Blind::default());
+                flow.flow.src = SocketAddr::from(([192, 0, 2, 200], 443));
+                flow.vantage.to_sender_ns = Some(answered_ns);
+                flow
+            })
+            .collect();
+        flows
+            .iter_mut()
+            .for_each(|flow| flow.retransmissions.total = 0);
+        Hosts::of(&flows).teach(&flows)
+    }
+
+    #[test]
+    fn what_waits_in_the_queue_of_its_host_was_captured_beside_it_all_the_same() {
+        assert!(reads_again(20_000, 3));
+        assert!(!reads_again(20_000, 5), "most say otherwise");
+        assert!(!reads_again(900_000, 3), "that may be a network");
+        assert!(!reads_again(20_000, 0), "there is nothing to learn");
     }
 
     #[test]

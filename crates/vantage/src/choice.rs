@@ -18,6 +18,8 @@ named! {
         Ttl = "ttl",
         /// On which side of the capture point the packets were lost or late that the receiver reported as missing.
         Missing = "missing",
+        /// Other connections of a host, whose packets were captured beside it.
+        Others = "other-connections",
         /// Nothing did; this is the default.
         Unknown = "unknown",
     }

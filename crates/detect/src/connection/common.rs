@@ -285,6 +285,7 @@ impl Common {
         let choice = self
             .position
             .choose(dir, config.vantage, self.acks != [false; 2]);
+        let choice = sides[dir.index()].placed(&sides[dir.reverse().index()], choice);
         let shared = &self.shared[dir.index()];
         let start = Start {
             hello: self.hellos[dir.index()],

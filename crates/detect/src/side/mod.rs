@@ -20,7 +20,7 @@ use crate::flow_table::FlowTable;
 use crate::habits::Identification;
 use crate::kept::Kept;
 use crate::numbering::{IdCounter, Numbering, first_byte};
-use crate::result::{FlowId, Vantage, VantageChoice};
+use crate::result::{FlowId, Vantage, VantageBasis, VantageChoice};
 use crate::stamps::StampClock;
 use cut::Cut;
 use engines::{Engines, Heard};
@@ -97,6 +97,8 @@ pub(crate) struct Side {
     merged: Option<Box<Merged>>,
     /// Its SYN was captured before its data: no byte lies before the first one.
     opened: bool,
+    /// The capture was made beside it, as other connections show.
+    beside: bool,
 }
 
 heap!(Side: engines, recent, reported, early_end, early_numbers, merged);
@@ -113,11 +115,29 @@ impl Side {
         if assumed != Identification::Unknown || !config.hosts.is_empty() {
             for dir in [Dir::LowToHigh, Dir::HighToLow] {
                 let side = &mut both[dir.index()];
-                side.repeating = Repeating::new(config.hosts.known(key, dir), assumed);
+                let known = config.hosts.known(key, dir);
+                side.beside = known.beside;
+                side.repeating = Repeating::new(known, assumed);
                 side.ids.assume(assumed);
             }
         }
         both
+    }
+
+    /// The place of the capture by this host's and the `receiver`'s other connections, where the times of this one leave it between the two.
+    pub(crate) fn placed(&self, receiver: &Side, choice: VantageChoice) -> VantageChoice {
+        let timed = matches!(choice.basis, VantageBasis::Handshake | VantageBasis::Timing);
+        let open = timed && choice.vantage == Vantage::Middle;
+        let vantage = match (self.beside, receiver.beside) {
+            (true, false) if open => Vantage::Sender,
+            (false, true) if open => Vantage::Receiver,
+            _ => return choice,
+        };
+        VantageChoice {
+            vantage,
+            basis: VantageBasis::Others,
+            ..choice
+        }
     }
 
     /// The capture's clock was set back just before `now`.
