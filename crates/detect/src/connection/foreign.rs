@@ -39,15 +39,6 @@ impl Common {
         let offers = |at: usize| self.hellos[at].is_some_and(|h| h.timestamps == Some(true));
         self.stamped = offers(0) && offers(1);
     }
-
-    /// `seg`, which lacks the timestamps that both hosts have agreed on, was not sent by the host in whose name it goes `dir`.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn is_foreign(&self, dir: Dir, seg: &Segment) -> bool {
-        let other = seg.flags.any(TcpFlags::SYN | TcpFlags::RST) || seg.has(Has::OPTIONS_CUT);
-        let from = self.hellos[dir.index()].map_or(0, |hello| hello.ttl);
-        !other && from != 0 && seg.ttl != 0 && seg.ttl != from
-    }
 }
 
 /// Acknowledgements that have passed this many routers more or fewer than all other packets of a host came from elsewhere: a path that changes does so by
@@ -55,8 +46,33 @@ impl Common {
 const MIN_HOPS_APART: u8 = 8;
 /// The host's own packets are that many times as many.
 const OWN_FOR_EACH_FOREIGN: usize = 3;
+/// Number of packets without timestamps from which on their host has to have sent some with them: a proxy that answered the SYN may have promised what the
+/// server behind it does not do.
+const MAX_UNPROVEN: u32 = 8;
 
 impl Connection {
+    /// `seg`, which lacks the timestamps that both hosts have agreed on, was not sent by the host in whose name it goes `dir`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_foreign(&self, dir: Dir, seg: &Segment) -> bool {
+        let common = &self.head.common;
+        let other = seg.flags.any(TcpFlags::SYN | TcpFlags::RST) || seg.has(Has::OPTIONS_CUT);
+        let from = common.hellos[dir.index()].map_or(0, |hello| hello.ttl);
+        let foreign = !other && from != 0 && seg.ttl != 0 && seg.ttl != from;
+        foreign && (common.foreign[dir.index()] < MAX_UNPROVEN || self.speaks_timestamps(dir))
+    }
+
+    /// The host has sent timestamps behind its SYN.
+    fn speaks_timestamps(&self, dir: Dir) -> bool {
+        let stamped = |(way, seg): (Dir, Segment)| {
+            way == dir && seg.has(Has::TIMESTAMPS) && !seg.flags.any(TcpFlags::SYN)
+        };
+        match &self.sides {
+            Some(sides) => sides[dir.index()].speaks_timestamps(),
+            None => self.head.waiting.iter().any(stamped),
+        }
+    }
+
     /// `seg` goes `dir` and waits: may it be foreign, by its time to live alone?
     pub(super) fn may_be_foreign(&self, dir: Dir, seg: &Segment) -> bool {
         let own = self.head.common.hellos[dir.index()].map_or(0, |hello| hello.ttl);
@@ -265,6 +281,27 @@ mod tests {
     fn an_acknowledgement_that_came_another_way_than_all_others_is_of_no_host() {
         assert_eq!(answered_nearby(6), (1, Some(100)));
         assert_eq!(answered_nearby(2).0, 0, "hardly any others");
+    }
+
+    #[test]
+    fn a_server_behind_a_proxy_that_answered_its_syn_is_followed() {
+        let (key, there) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
+        let mut tracker = Tracker::new(Config::default().what_if(false));
+        let syn = |seq, ack, flags| {
+            let flags = TcpFlags(TcpFlags::SYN | flags);
+            segment!(seq, ack, flags, ttl: 64, tsval: 1, has: Has::TIMESTAMPS)
+        };
+        tracker.push(&key, there, &syn(99, 0, 0));
+        tracker.push(&key, there.reverse(), &syn(499, 100, TcpFlags::ACK));
+        for n in 0..40 {
+            let data = segment!(
+                ts_ns: i64::from(n) * 1_000_000, frame: u64::from(n), seq: 500 + n * 100, ack: 100, payload_len: 100, ttl: 50,
+                flags: TcpFlags(TcpFlags::ACK)
+            );
+            tracker.push(&key, there.reverse(), &data);
+        }
+        let flows = tracker.finish();
+        assert_eq!(flows[0].originals.packets, 40 - 8);
     }
 
     #[test]

@@ -232,12 +232,11 @@ impl Connection {
 
     #[inline(always)]
     fn push_timed(&mut self, dir: Dir, seg: &Segment, config: &Config) {
-        let common = &mut self.head.common;
-        if common.stamped && !seg.has(Has::TIMESTAMPS) && common.is_foreign(dir, seg) {
-            common.foreign[dir.index()] += 1;
+        if self.head.common.stamped && !seg.has(Has::TIMESTAMPS) && self.is_foreign(dir, seg) {
+            self.head.common.foreign[dir.index()] += 1;
             return;
         }
-        common.position.observe(dir, seg);
+        self.head.common.position.observe(dir, seg);
         match &mut self.sides {
             Some(sides) => self.head.common.handle(sides, dir, seg, config),
             None => self.wait(dir, seg, config),
