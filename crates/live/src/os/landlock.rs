@@ -27,7 +27,8 @@ struct Beneath {
     folder: i32,
 }
 
-/// From now on this thread, and those that it starts, read and write files beneath `folder` alone. False: this kernel cannot.
+/// From now on this thread, and those that it starts, read and write files beneath `folder` alone. False: this kernel cannot. Without root it takes a
+/// thread that can gain no privileges (`PR_SET_NO_NEW_PRIVS`).
 ///
 /// # Errors
 /// If the kernel refuses although it can.
@@ -91,6 +92,8 @@ mod tests {
         // A restriction is for ever, so it is that of a thread of its own.
         let found = std::thread::scope(|scope| {
             let tried = scope.spawn(|| {
+                // SAFETY: the call takes numbers.
+                done(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into()).unwrap();
                 let can = leave_only(&folder).unwrap();
                 let draft = fs::write(folder.join("draft"), "text");
                 let kept = draft.and_then(|()| fs::rename(folder.join("draft"), &inside));
