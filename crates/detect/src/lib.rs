@@ -27,14 +27,9 @@
 
 #[macro_use]
 extern crate inorder_base;
-
-/// A segment with these fields, and the least in all others.
 #[cfg(test)]
-macro_rules! segment {
-    ($($field:ident $(: $value:expr)?),* $(,)?) => {
-        inorder_wire::Segment { $($field $(: $value)?,)* ..inorder_wire::Segment::default() }
-    };
-}
+#[macro_use]
+extern crate inorder_wire;
 
 mod acceptance;
 mod arrival;

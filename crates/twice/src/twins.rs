@@ -177,11 +177,19 @@ impl Compared {
         &self,
         frames: impl Fn() -> I,
     ) -> Twins {
-        let in_order = |pair: &&Pair| pair.frame.1.payload_len > 0;
-        let ways = self.pairing.pairs.iter().filter(in_order);
-        let Some(dir) = ways.map(|pair| pair.frame.0).next() else {
-            return Twins::None;
+        let has_pairs = |dir: &Dir| {
+            let mut pairs = self.pairing.pairs.iter();
+            pairs.any(|pair| pair.frame.0 == *dir && pair.frame.1.payload_len > 0)
         };
+        let ways = [Dir::LowToHigh, Dir::HighToLow]
+            .into_iter()
+            .filter(has_pairs);
+        let mut told = ways.map(|dir| Self::of_data(&frames, dir));
+        told.find(|told| *told != Twins::None)
+            .unwrap_or(Twins::None)
+    }
+
+    fn of_data<I: Iterator<Item = (Dir, Segment)>>(frames: &impl Fn() -> I, dir: Dir) -> Twins {
         let one = Compared::of(frames(), |(way, segment)| {
             *way == dir && segment.ip_id == 0 && segment.payload_len > 0
         });

@@ -139,3 +139,12 @@ fn parse_any(frame: &Frame<'_>, packet: &mut Packet, asides: &mut Vec<Aside>) ->
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadmeExamples;
+
+/// A segment with these fields, and the least in all others, for tests.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! segment {
+    ($($field:ident $(: $value:expr)?),* $(,)?) => {
+        $crate::Segment { $($field $(: $value)?,)* ..$crate::Segment::default() }
+    };
+}

@@ -5,11 +5,11 @@ use std::net::IpAddr;
 use inorder_detect::FlowReport;
 
 /// The receiver as the routes of its sender know it: where that has an address of the public Internet, and the receiver a private one, they are on
-/// two sides of a translation, and only what is put in place of `RECEIVER` is known to the sender.
+/// two sides of a translation, and only what is put in this place is known to the sender.
 pub(super) fn to_receiver(flow: &FlowReport) -> String {
     let (from, to) = (flow.flow.src.ip(), flow.flow.dst.ip());
     match is_private(to) && !is_private(from) {
-        true => "RECEIVER".to_owned(),
+        true => format!("PUBLIC_ADDRESS_OF_{to}"),
         false => to.to_string(),
     }
 }

@@ -39,15 +39,15 @@ pub(super) fn moved(flow: &FlowReport) -> Claim {
 
 /// How long the answer to the SYN took, if that was much longer than the round trips of data.
 fn slow_handshake(flow: &FlowReport, rtt_ns: i64) -> Option<i64> {
-    /// Times as long as a round trip, and how much longer at least, nanoseconds: hosts answer SYNs a little later than data.
-    const MUCH_LONGER: i64 = 4;
+    /// Round trips that it took at least, and how much longer than one, nanoseconds: hosts answer SYNs a little later than data.
+    const MIN_ROUND_TRIPS: i64 = 4;
     const MIN_LONGER_NS: i64 = 5_000_000;
     let handshake = &flow.endpoints.handshake;
     let answered_ns = handshake
         .answered_ns
         .filter(|_| handshake.syns_again == 0)?;
     let least_ns = rtt_ns
-        .saturating_mul(MUCH_LONGER)
+        .saturating_mul(MIN_ROUND_TRIPS)
         .max(rtt_ns + MIN_LONGER_NS);
     Some(answered_ns).filter(|&ns| ns >= least_ns)
 }

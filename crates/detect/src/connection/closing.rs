@@ -2,6 +2,7 @@
 
 use inorder_wire::{Dir, Segment, TcpFlags};
 
+use super::foreign::MIN_HOPS_APART;
 use crate::result::{Closing, Host};
 
 /// A FIN that comes again sooner than this is a duplicate, of the network or of the capture, nanoseconds: no sender repeats one sooner
@@ -45,7 +46,7 @@ pub(super) struct End {
     went_on: [bool; 2],
     /// For each direction, that this was its receiver, and had sent a FIN.
     closed_before: [bool; 2],
-    /// For each direction, the times to live of that reset and of its host's SYN, if they differ.
+    /// For each direction, the times to live of that reset and of its host's SYN, if they are far apart.
     reset_ttls: [Option<(u8, u8)>; 2],
 }
 
@@ -110,7 +111,8 @@ impl End {
     pub(super) fn reset(&mut self, dir: Dir, seg: &Segment, syn_ttl: u8) {
         let now = seg.ts_ns;
         let known = syn_ttl != 0 && seg.ttl != 0;
-        let ttls = Some((seg.ttl, syn_ttl)).filter(|_| known && seg.ttl != syn_ttl);
+        let ttls = Some((seg.ttl, syn_ttl))
+            .filter(|_| known && seg.ttl.abs_diff(syn_ttl) >= MIN_HOPS_APART);
         self.refused_ns[dir.reverse().index()].get_or_insert(now);
         for (way, host) in [(dir, Host::Sender), (dir.reverse(), Host::Receiver)] {
             if self.fins[way.index()].is_none() && self.reset_by[way.index()].is_none() {
@@ -224,7 +226,11 @@ mod tests {
             end.of(Dir::LowToHigh).reset_ttls
         };
         assert_eq!(ttls(64, 50), Some((64, 50)));
-        assert_eq!((ttls(50, 50), ttls(64, 0)), (None, None));
+        let near = [(50, 50), (49, 50), (64, 0)].map(|(ttl, of_syn)| ttls(ttl, of_syn));
+        assert_eq!(
+            near, [None; 3],
+            "a path that changes does so by few routers"
+        );
     }
 
     #[test]

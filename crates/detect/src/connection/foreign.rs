@@ -37,13 +37,14 @@ impl Common {
     /// A SYN was captured.
     pub(super) fn note_stamped(&mut self) {
         let offers = |at: usize| self.hellos[at].is_some_and(|h| h.timestamps == Some(true));
-        self.stamped = offers(0) && offers(1);
+        let trusted = self.foreign.iter().all(|&foreign| foreign < MAX_UNPROVEN);
+        self.stamped = offers(0) && offers(1) && trusted;
     }
 }
 
-/// Acknowledgements that have passed this many routers more or fewer than all other packets of a host came from elsewhere: a path that changes does so by
-/// few.
-const MIN_HOPS_APART: u8 = 8;
+/// Acknowledgements and resets that have passed this many routers more or fewer than other packets of a host came from elsewhere: a path that changes does so
+/// by few, and so does a capture of both sides of a router.
+pub(super) const MIN_HOPS_APART: u8 = 8;
 /// The host's own packets are that many times as many.
 const OWN_FOR_EACH_FOREIGN: usize = 3;
 /// Number of packets without timestamps from which on their host has to have sent some with them: a proxy that answered the SYN may have promised what the
@@ -54,12 +55,19 @@ impl Connection {
     /// `seg`, which lacks the timestamps that both hosts have agreed on, was not sent by the host in whose name it goes `dir`.
     #[cold]
     #[inline(never)]
-    pub(super) fn is_foreign(&self, dir: Dir, seg: &Segment) -> bool {
+    pub(super) fn is_foreign(&mut self, dir: Dir, seg: &Segment) -> bool {
         let common = &self.head.common;
         let other = seg.flags.any(TcpFlags::SYN | TcpFlags::RST) || seg.has(Has::OPTIONS_CUT);
         let from = common.hellos[dir.index()].map_or(0, |hello| hello.ttl);
-        let foreign = !other && from != 0 && seg.ttl != 0 && seg.ttl != from;
-        foreign && (common.foreign[dir.index()] < MAX_UNPROVEN || self.speaks_timestamps(dir))
+        if other || from == 0 || seg.ttl == 0 || seg.ttl == from {
+            return false;
+        }
+        // Asked once: it takes a look at all packets that wait.
+        if common.foreign[dir.index()] == MAX_UNPROVEN && !self.speaks_timestamps(dir) {
+            self.head.common.stamped = false;
+            return false;
+        }
+        true
     }
 
     /// The host has sent timestamps behind its SYN.
@@ -134,45 +142,69 @@ mod tests {
 
     use crate::{Config, Tracker};
 
+    const SYN: u8 = TcpFlags::SYN;
+    /// What a SYN and what follows it has with timestamps.
+    const STAMPED: u8 = Has::TIMESTAMPS;
+
+    /// Packets of a connection as they come by: which way, when (ms), with which time to live.
+    struct Packets {
+        tracker: Tracker,
+        key: FlowKey,
+        there: Dir,
+        frame: u64,
+    }
+
+    impl Packets {
+        fn new() -> Self {
+            let (key, there) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
+            let tracker = Tracker::new(Config::default().what_if(false));
+            let frame = 0;
+            Packets {
+                tracker,
+                key,
+                there,
+                frame,
+            }
+        }
+
+        /// From the client, which sends with a time to live of 64.
+        fn there(&mut self, ms: i64, seg: Segment) {
+            self.push(self.there, ms, Segment { ttl: 64, ..seg });
+        }
+
+        /// In the name of the server.
+        fn back(&mut self, ms: i64, ttl: u8, seg: Segment) {
+            self.push(self.there.reverse(), ms, Segment { ttl, ..seg });
+        }
+
+        fn push(&mut self, dir: Dir, ms: i64, seg: Segment) {
+            let ack = if self.frame == 0 { 0 } else { TcpFlags::ACK };
+            self.frame += 1;
+            let seg = Segment {
+                ts_ns: ms * 1_000_000,
+                frame: self.frame,
+                flags: TcpFlags(seg.flags.0 | ack),
+                ..seg
+            };
+            self.tracker.push(&self.key, dir, &seg);
+        }
+
+        /// The SYN, and its answer after 100 ms.
+        fn opened(ttl: u8, has: u8) -> Self {
+            let mut packets = Self::new();
+            let flags = TcpFlags(SYN);
+            packets.there(0, segment!(seq: 99, flags, tsval: 1, has));
+            packets.back(100, ttl, segment!(seq: 499, ack: 100, flags, tsval: 1, has));
+            packets
+        }
+    }
+
     /// A server, with a time to live of 44 here, sends 1,000 bytes; before they come, a packet with `ttl` does that has other data, with timestamps or
     /// without. How many packets were foreign, and how often something was sent again.
     fn told(ttl: u8, stamped: bool) -> (u64, u64) {
-        let (key, there) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
-        let mut tracker = Tracker::new(Config::default().what_if(false));
-        let mut frame = 0;
-        let mut push = |dir: Dir, ms: i64, seg: Segment| {
-            frame += 1;
-            let ttl = match (seg.ttl, dir == there) {
-                (0, true) => 64,
-                (0, false) => 44,
-                (ttl, _) => ttl,
-            };
-            let ack = if frame == 1 { 0 } else { TcpFlags::ACK };
-            let flags = TcpFlags(seg.flags.0 | ack);
-            let ts_ns = ms * 1_000_000;
-            let seg = Segment {
-                ts_ns,
-                frame,
-                ttl,
-                flags,
-                ..seg
-            };
-            tracker.push(&key, dir, &seg);
-        };
-        let stamps = |at: u32| segment!(tsval: at, has: Has::TIMESTAMPS);
-        let syn =
-            |seq| segment!(seq, flags: TcpFlags(TcpFlags::SYN), tsval: 1, has: Has::TIMESTAMPS);
-        push(there, 0, syn(99));
-        push(
-            there.reverse(),
-            100,
-            Segment {
-                ack: 100,
-                ..syn(499)
-            },
-        );
-        push(
-            there,
+        let mut packets = Packets::opened(44, STAMPED);
+        let stamps = |at: u32| segment!(tsval: at, has: STAMPED);
+        packets.there(
             100,
             Segment {
                 seq: 100,
@@ -180,8 +212,7 @@ mod tests {
                 ..stamps(100)
             },
         );
-        push(
-            there,
+        packets.there(
             101,
             Segment {
                 seq: 100,
@@ -190,15 +221,15 @@ mod tests {
                 ..stamps(101)
             },
         );
-        let has = if stamped { Has::TIMESTAMPS } else { 0 };
-        push(
-            there.reverse(),
+        let has = if stamped { STAMPED } else { 0 };
+        packets.back(
             106,
-            segment!(seq: 500, ack: 150, payload_len: 70, ttl, tsval: 106, has),
+            ttl,
+            segment!(seq: 500, ack: 150, payload_len: 70, tsval: 106, has),
         );
-        push(
-            there.reverse(),
+        packets.back(
             201,
+            44,
             Segment {
                 seq: 500,
                 ack: 150,
@@ -206,8 +237,7 @@ mod tests {
                 ..stamps(201)
             },
         );
-        push(
-            there,
+        packets.there(
             201,
             Segment {
                 seq: 150,
@@ -215,12 +245,10 @@ mod tests {
                 ..stamps(201)
             },
         );
-        let flows = tracker.finish();
-        let answer = flows
-            .iter()
-            .find(|f| f.originals.packets > 0 && f.artefacts.foreign_packets > 0);
+        let flows = packets.tracker.finish();
+        let foreign = flows.iter().map(|f| f.artefacts.foreign_packets);
         let again = flows.iter().map(|f| f.retransmissions.total).sum();
-        (answer.map_or(0, |f| f.artefacts.foreign_packets), again)
+        (foreign.max().unwrap_or(0), again)
     }
 
     #[test]
@@ -238,43 +266,20 @@ mod tests {
     /// A server answers after 100 ms, with a time to live of 249; after 4 ms a firewall acknowledges the request, with 63. How many packets were foreign, and
     /// the shortest round trip, ms.
     fn answered_nearby(own: u32) -> (u64, Option<i64>) {
-        let (key, there) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
-        let mut tracker = Tracker::new(Config::default().what_if(false));
-        let mut frame = 0;
-        let mut push = |dir: Dir, ms: i64, ttl: u8, seg: Segment| {
-            frame += 1;
-            let ack = if frame == 1 { 0 } else { TcpFlags::ACK };
-            let flags = TcpFlags(seg.flags.0 | ack);
-            let ts_ns = ms * 1_000_000;
-            let seg = Segment {
-                ts_ns,
-                frame,
-                ttl,
-                flags,
-                ..seg
-            };
-            tracker.push(&key, dir, &seg);
-        };
-        let back = there.reverse();
-        let syn = |seq, ack| segment!(seq, ack, flags: TcpFlags(TcpFlags::SYN));
-        push(there, 0, 64, syn(99, 0));
-        push(back, 100, 249, syn(499, 100));
-        push(there, 100, 64, segment!(seq: 100, ack: 500));
+        let mut packets = Packets::opened(249, 0);
+        packets.there(100, segment!(seq: 100, ack: 500));
         for n in 0..own {
             let at = 101 + i64::from(n) * 200;
             let seq = 100 + n * 50;
-            push(there, at, 64, segment!(seq, ack: 500, payload_len: 50));
+            packets.there(at, segment!(seq, ack: 500, payload_len: 50));
             if n == 0 {
-                push(back, at + 4, 63, segment!(seq: 500, ack: 150));
+                packets.back(at + 4, 63, segment!(seq: 500, ack: 150));
             }
-            push(back, at + 100, 249, segment!(seq: 500, ack: seq + 50));
+            packets.back(at + 100, 249, segment!(seq: 500, ack: seq + 50));
         }
-        let flows = tracker.finish();
-        let flow = &flows[0];
-        (
-            flow.artefacts.foreign_packets,
-            flow.min_rtt_ns.map(|ns| ns / 1_000_000),
-        )
+        let flows = packets.tracker.finish();
+        let rtt_ms = flows[0].min_rtt_ns.map(|ns| ns / 1_000_000);
+        (flows[0].artefacts.foreign_packets, rtt_ms)
     }
 
     #[test]
@@ -285,22 +290,12 @@ mod tests {
 
     #[test]
     fn a_server_behind_a_proxy_that_answered_its_syn_is_followed() {
-        let (key, there) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
-        let mut tracker = Tracker::new(Config::default().what_if(false));
-        let syn = |seq, ack, flags| {
-            let flags = TcpFlags(TcpFlags::SYN | flags);
-            segment!(seq, ack, flags, ttl: 64, tsval: 1, has: Has::TIMESTAMPS)
-        };
-        tracker.push(&key, there, &syn(99, 0, 0));
-        tracker.push(&key, there.reverse(), &syn(499, 100, TcpFlags::ACK));
+        let mut packets = Packets::opened(64, STAMPED);
         for n in 0..40 {
-            let data = segment!(
-                ts_ns: i64::from(n) * 1_000_000, frame: u64::from(n), seq: 500 + n * 100, ack: 100, payload_len: 100, ttl: 50,
-                flags: TcpFlags(TcpFlags::ACK)
-            );
-            tracker.push(&key, there.reverse(), &data);
+            let data = segment!(seq: 500 + n * 100, ack: 100, payload_len: 100);
+            packets.back(101 + i64::from(n), 50, data);
         }
-        let flows = tracker.finish();
+        let flows = packets.tracker.finish();
         assert_eq!(flows[0].originals.packets, 40 - 8);
     }
 

@@ -41,6 +41,7 @@ mod owed;
 mod pair;
 mod paws;
 mod process;
+mod ranges;
 mod reading;
 mod receiver;
 mod reneging;

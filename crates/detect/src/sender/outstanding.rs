@@ -7,8 +7,9 @@ use inorder_base::sequence::Offsets;
 use inorder_wire::{Has, Segment};
 
 use super::blocks::Blocks;
-use super::board::{Board, Copies, Had, Ranges, Sent};
+use super::board::{Board, Copies, Had, Sent};
 use super::paws::ticks_too_old;
+use super::ranges::Ranges;
 use crate::explanation::{Explanation, Explanations};
 
 /// Holes looked at for one unexplained ACK.

@@ -38,6 +38,10 @@ impl Sender {
         if self.receiver.guessed || self.receiver.cuts_blocks || seg.has(Has::OPTIONS_CUT) {
             return;
         }
+        // No more are looked at than were sent: the same packets could be reported and discarded for ever.
+        if self.looked_at > self.ledger.data_packets + self.ledger.retransmissions {
+            return;
+        }
         let blocks = self.outstanding.blocks(seg);
         let all = blocks.len() < self.receiver.room(None);
         let end = match all {
@@ -47,12 +51,7 @@ impl Sender {
         let first = self.outstanding.board.find(number);
         let tail = self.outstanding.board.tail(first).iter();
         let within = tail.take_while(|s| s.start < end).count();
-        // No more are looked at than were sent: the same packets could be reported and discarded for ever.
-        let sent = self.ledger.data_packets + self.ledger.retransmissions;
         self.looked_at = self.looked_at.saturating_add(within as u64);
-        if self.looked_at > sent {
-            return;
-        }
         match all {
             true => self.outstanding.ranges.forget(),
             false => self.outstanding.ranges.discard(number, end),

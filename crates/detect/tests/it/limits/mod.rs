@@ -1,19 +1,12 @@
 //! Traces of what holds a sender, as they pass a capture point, and what is said of them.
 
-/// A segment with these fields, and the least in all others.
-macro_rules! segment {
-    ($($field:ident $(: $value:expr)?),* $(,)?) => {
-        inorder_wire::Segment { $($field $(: $value)?,)* ..inorder_wire::Segment::default() }
-    };
-}
-
 mod open;
 mod reduced;
 mod silent;
 
 use inorder_detect::{Config, FlowReport, Tracker, Vantage};
 use inorder_limits::{Limit, LimitSet, MAX_STRETCHES};
-use inorder_wire::{Dir, Endpoint, FlowKey, Has, NO_WSCALE, Segment, TcpFlags};
+use inorder_wire::{Dir, Endpoint, FlowKey, Has, NO_WSCALE, Segment, TcpFlags, segment};
 use proptest::prelude::*;
 
 const MS: i64 = 1_000_000;
