@@ -69,7 +69,7 @@ columns! {
         => f.endpoints.closing.again_behind_reset;
     "reset_by": Choice(Host::NAMES), "Which host reset the connection before the data's sender had sent a FIN."
         => f.endpoints.closing.reset_by.map(Host::name), optional();
-    "reset_ttl": Small, "Time to live of that reset, where it is 8 or more from that of the host's SYN: something on the way sent it."
+    "reset_ttl": Small, "Time to live of that reset, where it is far from that of the host's SYN: something on the way sent it."
         => f.endpoints.closing.reset_ttls.map(|(reset, _)| u32::from(reset)), optional();
     "fast_open": Choice(FastOpen::NAMES), "Whether data in the SYN was acknowledged with it (RFC 7413); what was refused comes again and is no loss."
         => f.endpoints.handshake.fast_open.map(FastOpen::name), optional();
